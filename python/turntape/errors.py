@@ -1,0 +1,182 @@
+"""The errors. Everything that turntape raises on purpose is a :class:`TurntapeError`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turntape.events import DecodeWarning, StreamEvent
+    from turntape.messages import AssistantMessage, InvalidReason
+
+__all__ = [
+    "EventTooLarge",
+    "InvalidToolArguments",
+    "MalformedEvent",
+    "ProviderError",
+    "StreamError",
+    "StrictError",
+    "TruncatedStream",
+    "TurntapeError",
+    "UnknownDialect",
+    "UnsupportedDialect",
+]
+
+
+class TurntapeError(Exception):
+    """The base of all errors of this package."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with all attributes: the constructors take keywords."""
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+def _rebuild(
+    cls: type[TurntapeError], args: tuple[Any, ...], state: dict[str, Any]
+) -> TurntapeError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class UnknownDialect(TurntapeError):
+    """Nothing in a body tells which dialect it is in."""
+
+
+class UnsupportedDialect(TurntapeError):
+    """The dialect is known, but this version cannot decode it."""
+
+
+class InvalidToolArguments(TurntapeError):
+    """The arguments of a tool call cannot be used.
+
+    Attributes:
+        reason: Why, as in ``ToolUse.invalid``.
+        arguments: The argument text.
+    """
+
+    reason: InvalidReason
+    arguments: str
+
+    def __init__(self, message: str, *, reason: InvalidReason, arguments: str) -> None:
+        """Make the error from one sentence for people and what it is about."""
+        super().__init__(message)
+        self.reason = reason
+        self.arguments = arguments
+
+
+class StreamError(TurntapeError):
+    """A stream that did not give a whole turn. None of it depends on how the stream was cut.
+
+    Attributes:
+        partial: What had come, with ``complete=False``; None from ``SseDecoder``, which makes no message.
+        offset: Where the event at fault begins, in bytes from the start of the stream; for a stream that
+            ended too early, its length.
+        raw: The payload at fault, where there is one.
+        events: The events that were decoded and not handed over yet: all of them from ``decode``, those
+            of the last call from ``finish``.
+    """
+
+    partial: AssistantMessage | None
+    offset: int
+    raw: str | None
+    events: Sequence[StreamEvent]
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        partial: AssistantMessage | None = None,
+        offset: int = 0,
+        raw: str | None = None,
+        events: Sequence[StreamEvent] = (),
+    ) -> None:
+        """Make the error from one sentence for people and what was decoded before it."""
+        super().__init__(message)
+        self.partial = partial
+        self.offset = offset
+        self.raw = raw
+        self.events = events
+
+
+class ProviderError(StreamError):
+    """The provider reported a fault, in the stream or as the whole body.
+
+    Attributes:
+        kind: The provider's name for it, such as ``overloaded_error``; ``error`` where it gave none.
+        message: The provider's words.
+        status: The HTTP status that the wire named, 400 to 599; None where it named none.
+        retryable: Whether trying again may help: an overload, a rate limit, a time-out, a fault of the
+            server; not a quota that is used up.
+        before_content: Whether no block had opened, so that a retry repeats nothing to the user.
+    """
+
+    kind: str
+    message: str
+    status: int | None
+    retryable: bool
+    before_content: bool
+
+    def __init__(  # noqa: PLR0913 (one error, all that is known of it)
+        self,
+        message: str,
+        *,
+        kind: str,
+        status: int | None = None,
+        retryable: bool = False,
+        before_content: bool = True,
+        partial: AssistantMessage | None = None,
+        offset: int = 0,
+        raw: str | None = None,
+        events: Sequence[StreamEvent] = (),
+    ) -> None:
+        """Make the error from the provider's words and what was decoded before it."""
+        super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
+        self.kind = kind
+        self.message = message
+        self.status = status
+        self.retryable = retryable
+        self.before_content = before_content
+
+    def __str__(self) -> str:
+        """Name the kind and the status before the provider's words."""
+        status = "" if self.status is None else f" {self.status}"
+        return f"[{self.kind}{status}] {self.message}"
+
+
+class MalformedEvent(StreamError):
+    """A payload that starts like JSON and is none, before the end of the turn."""
+
+
+class TruncatedStream(StreamError):
+    """The input ended before the turn did. Try again."""
+
+
+class EventTooLarge(StreamError):
+    """An event has more data than ``max_event_bytes`` allows."""
+
+
+class StrictError(StreamError):
+    """A warning came, and ``strict=True`` tolerates none.
+
+    Attributes:
+        warning: The warning.
+    """
+
+    warning: DecodeWarning
+
+    def __init__(  # noqa: PLR0913 (one error, all that is known of it)
+        self,
+        message: str,
+        *,
+        warning: DecodeWarning,
+        partial: AssistantMessage | None = None,
+        offset: int = 0,
+        raw: str | None = None,
+        events: Sequence[StreamEvent] = (),
+    ) -> None:
+        """Make the error from one sentence for people and the warning."""
+        super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
+        self.warning = warning

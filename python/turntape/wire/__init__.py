@@ -1,0 +1,1 @@
+"""The wire: dialects, and how their streams reach a decoder."""

@@ -1,0 +1,446 @@
+//! The message that a sequence of events adds up to. Decoders and `assemble` share it, so that the sum
+//! law holds by construction.
+
+use std::collections::HashMap;
+
+use crate::event::{Event, StopReason, Terminal};
+use crate::json::{MAX_ARGUMENT_DEPTH, Raw, Str, ends_inside_value, push_literal, trim};
+use crate::usage::Usage;
+
+/// A piece of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// What the model says.
+    Text {
+        /// The text.
+        text: String,
+        /// Citations as JSON texts.
+        citations: Vec<String>,
+        /// The provider's proof for the text (Gemini).
+        signature: Option<String>,
+        /// A JSON object of what a replay needs beside it (Responses).
+        extra: Option<String>,
+    },
+    /// Reasoning that the provider shows.
+    Thinking {
+        /// The text; may be empty where there is a signature.
+        text: String,
+        /// The provider's proof.
+        signature: Option<String>,
+    },
+    /// Reasoning that only the provider can read.
+    RedactedThinking {
+        /// What the provider wants back.
+        data: String,
+    },
+    /// A tool call.
+    ToolUse {
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// Argument text, as the model wrote it.
+        arguments: String,
+        /// The provider's proof for the call.
+        signature: Option<String>,
+        /// A JSON object of the call's other members that a replay needs.
+        extra: Option<String>,
+        /// Whether the call may be run: see [`Builder::message`].
+        complete: bool,
+    },
+    /// Anything else, as the provider has it.
+    Provider {
+        /// Its type.
+        kind: String,
+        /// JSON text.
+        json: String,
+    },
+}
+
+/// A turn, whole or as far as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The response's id.
+    pub id: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The blocks in the order in which they opened.
+    pub content: Vec<Block>,
+    /// Why it stopped; unknown while it has not.
+    pub stop_reason: StopReason,
+    /// What the wire said.
+    pub raw_reason: Option<String>,
+    /// What ended it.
+    pub terminal: Option<Terminal>,
+    /// The tokens, where the wire gave them.
+    pub usage: Option<Usage>,
+    /// Whether the wire ended the turn.
+    pub complete: bool,
+    /// Under which name Chat Completions sent the reasoning.
+    pub reasoning_field: Option<String>,
+}
+
+/// A provider's block, while its deltas come.
+#[derive(Debug, Clone)]
+struct ProviderParts {
+    kind: String,
+    start: String,
+    /// `input_json_delta` text; `None` until the first.
+    input: Option<String>,
+    half: Option<u16>,
+    /// Members that deltas gave: for a string the pieces' bodies, for anything else the last value.
+    members: Vec<(String, Member)>,
+    member_by_name: HashMap<String, usize>,
+}
+
+#[derive(Debug, Clone)]
+enum Member {
+    Appended(String),
+    Replaced(String),
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text { text: String, citations: Vec<String>, signature: Option<String>, extra: Option<String> },
+    Thinking { text: String, signature: Option<String> },
+    Redacted { data: String },
+    Tool { id: String, name: String, arguments: String, signature: Option<String>, extra: Option<String> },
+    Provider(Box<ProviderParts>),
+}
+
+/// Adds events up to a message.
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    id: Option<String>,
+    model: Option<String>,
+    parts: Vec<(Part, bool)>,
+    usage: Option<Usage>,
+    stop: Option<(StopReason, Option<String>, Terminal)>,
+    reasoning_field: Option<String>,
+    /// Facts of a message item that belong to the next text block (Responses).
+    item_facts: Vec<(String, String)>,
+}
+
+/// An event that cannot follow those before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misplaced {
+    /// The index of the block that the event names.
+    pub index: usize,
+    /// How many blocks there are.
+    pub blocks: usize,
+}
+
+impl std::fmt::Display for Misplaced {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { index, blocks } = self;
+        write!(formatter, "an event for block {index} does not fit the {blocks} blocks before it")
+    }
+}
+
+impl Builder {
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// [`Misplaced`] if the event names a block that it cannot belong to. Decoders never make such events.
+    pub fn apply(&mut self, event: Event<'_>) -> Result<(), Misplaced> {
+        match event {
+            Event::TextDelta { index, text } => match self.part(index, Self::new_text)? {
+                Part::Text { text: all, .. } => all.push_str(text),
+                _ => return self.misplaced(index),
+            },
+            Event::ThinkingDelta { index, text } => match self.part(index, Self::new_thinking)? {
+                Part::Thinking { text: all, .. } => all.push_str(text),
+                _ => return self.misplaced(index),
+            },
+            Event::InputJsonDelta { index, partial_json } => match self.parts.get_mut(index) {
+                Some((Part::Tool { arguments, .. }, false)) => arguments.push_str(partial_json),
+                _ => return self.misplaced(index),
+            },
+            Event::SignatureDelta { index, signature } => match self.part(index, Self::new_thinking)? {
+                Part::Text { signature: all, .. }
+                | Part::Thinking { signature: all, .. }
+                | Part::Tool { signature: all, .. } => all.get_or_insert_default().push_str(signature),
+                _ => return self.misplaced(index),
+            },
+            Event::Citation { index, json } => match self.part(index, Self::new_text)? {
+                Part::Text { citations, .. } => citations.push(json.to_owned()),
+                _ => return self.misplaced(index),
+            },
+            Event::ContentBlockStop { index } => match self.parts.get_mut(index) {
+                Some((_, closed)) if !*closed => *closed = true,
+                _ => return self.misplaced(index),
+            },
+            Event::ToolUseStart { index, id, name, extra } => self.open(
+                index,
+                Part::Tool {
+                    id: id.to_owned(),
+                    name: name.to_owned(),
+                    arguments: String::new(),
+                    signature: None,
+                    extra: extra.map(str::to_owned),
+                },
+            )?,
+            Event::RedactedThinking { index, data } => {
+                self.open(index, Part::Redacted { data: data.to_owned() })?;
+            }
+            Event::Extension { index: Some(index), kind, json } => self.extension_block(index, kind, json)?,
+            Event::Extension { index: None, kind, json } => self.fact(kind, json),
+            Event::MessageStart { id, model } => {
+                self.id = id.map(str::to_owned);
+                self.model = model.map(str::to_owned);
+            }
+            Event::Usage(usage) => self.usage = Some(usage),
+            Event::MessageStop { stop_reason, raw_reason, terminal } => {
+                self.stop = Some((stop_reason, raw_reason.map(str::to_owned), terminal));
+            }
+        }
+        Ok(())
+    }
+
+    fn misplaced<T>(&self, index: usize) -> Result<T, Misplaced> {
+        Err(Misplaced { index, blocks: self.parts.len() })
+    }
+
+    /// The open block of that index, which `new` makes if it is the next one.
+    fn part(&mut self, index: usize, new: fn(&mut Self) -> Part) -> Result<&mut Part, Misplaced> {
+        if index == self.parts.len() {
+            let part = new(self);
+            self.parts.push((part, false));
+        }
+        let blocks = self.parts.len();
+        match self.parts.get_mut(index) {
+            Some((part, false)) => Ok(part),
+            _ => Err(Misplaced { index, blocks }),
+        }
+    }
+
+    fn open(&mut self, index: usize, part: Part) -> Result<(), Misplaced> {
+        if index != self.parts.len() {
+            return self.misplaced(index);
+        }
+        self.parts.push((part, false));
+        Ok(())
+    }
+
+    fn new_text(&mut self) -> Part {
+        let extra = (!self.item_facts.is_empty()).then(|| {
+            let facts = std::mem::take(&mut self.item_facts);
+            object(facts.iter().map(|(name, json)| (name.as_str(), json.as_str())))
+        });
+        Part::Text { text: String::new(), citations: Vec::new(), signature: None, extra }
+    }
+
+    fn new_thinking(_: &mut Self) -> Part {
+        Part::Thinking { text: String::new(), signature: None }
+    }
+
+    /// Takes an extension that is no block: most are for the host alone.
+    fn fact(&mut self, kind: &str, json: &str) {
+        match kind {
+            "reasoning_field" if self.reasoning_field.is_none() => {
+                let field = Raw::parse(json, MAX_ARGUMENT_DEPTH).ok().and_then(Raw::as_str);
+                self.reasoning_field = field.map(Str::to_text);
+            }
+            "item_id" | "phase" => {
+                let name = if kind == "item_id" { "id" } else { kind };
+                self.item_facts.retain(|(known, _)| known != name);
+                self.item_facts.push((name.to_owned(), json.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn extension_block(&mut self, index: usize, kind: &str, json: &str) -> Result<(), Misplaced> {
+        if index == self.parts.len() {
+            let parts = ProviderParts {
+                kind: kind.to_owned(),
+                start: json.to_owned(),
+                input: None,
+                half: None,
+                members: Vec::new(),
+                member_by_name: HashMap::new(),
+            };
+            self.parts.push((Part::Provider(Box::new(parts)), false));
+            return Ok(());
+        }
+        match self.parts.get_mut(index) {
+            Some((Part::Provider(parts), false)) => {
+                parts.delta(kind, json);
+                Ok(())
+            }
+            _ => self.misplaced(index),
+        }
+    }
+
+    /// The message so far. It is complete only if a [`Event::MessageStop`] came.
+    ///
+    /// A call in it is complete if it got its [`Event::ContentBlockStop`], its arguments do not end in the
+    /// middle of a JSON value, and, where the turn was cut ([`StopReason::is_cut`]), they are a whole
+    /// JSON object. `usage` is what the wire reported so far, for a turn that has no `Usage` event yet.
+    #[must_use]
+    pub fn message(&self, usage: Option<Usage>) -> Message {
+        self.clone().into_message(usage)
+    }
+
+    /// The same as [`Builder::message`], without a copy.
+    #[must_use]
+    pub fn into_message(self, usage: Option<Usage>) -> Message {
+        let stop_reason = self.stop.as_ref().map_or(StopReason::Unknown, |stop| stop.0);
+        let content = self.parts.into_iter().map(|(part, closed)| finish(part, closed, stop_reason)).collect();
+        let complete = self.stop.is_some();
+        let (raw_reason, terminal) = self.stop.map_or((None, None), |stop| (stop.1, Some(stop.2)));
+        Message {
+            id: self.id,
+            model: self.model,
+            content,
+            stop_reason,
+            raw_reason,
+            terminal,
+            usage: self.usage.or(usage),
+            complete,
+            reasoning_field: self.reasoning_field,
+        }
+    }
+}
+
+fn finish(part: Part, closed: bool, stop_reason: StopReason) -> Block {
+    match part {
+        Part::Text { text, citations, signature, extra } => Block::Text { text, citations, signature, extra },
+        Part::Thinking { text, signature } => Block::Thinking { text, signature },
+        Part::Redacted { data } => Block::RedactedThinking { data },
+        Part::Tool { id, name, arguments, signature, extra } => {
+            let complete = closed && call_is_complete(&arguments, stop_reason);
+            Block::ToolUse { id, name, arguments, signature, extra, complete }
+        }
+        Part::Provider(parts) => {
+            let json = parts.json();
+            Block::Provider { kind: parts.kind, json }
+        }
+    }
+}
+
+fn call_is_complete(arguments: &str, stop_reason: StopReason) -> bool {
+    if stop_reason.is_cut() {
+        return matches!(Raw::parse(arguments, usize::MAX), Ok(raw) if raw.is_object());
+    }
+    !ends_inside_value(arguments)
+}
+
+/// A compact JSON object of raw values.
+pub(crate) fn object<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut out = String::from("{");
+    for (name, json) in members {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        push_literal(name, &mut out);
+        out.push(':');
+        out.push_str(json);
+    }
+    out.push('}');
+    out
+}
+
+impl ProviderParts {
+    fn delta(&mut self, kind: &str, json: &str) {
+        let Ok(raw) = Raw::parse(json, usize::MAX) else {
+            return;
+        };
+        if kind == "input_json_delta" {
+            let input = self.input.get_or_insert_default();
+            if let Some(piece) = raw.string("partial_json") {
+                piece.push_to(input, &mut self.half);
+            }
+            return;
+        }
+        for (key, value) in raw.entries() {
+            if key.is("type") {
+                continue;
+            }
+            let name = key.to_text();
+            let at = *self.member_by_name.entry(name.clone()).or_insert(self.members.len());
+            match (self.members.get_mut(at), value.as_str()) {
+                (None, Some(piece)) => self.members.push((name, Member::Appended(piece.body().to_owned()))),
+                (None, None) => self.members.push((name, Member::Replaced(value.text().to_owned()))),
+                (Some((_, Member::Appended(body))), Some(piece)) => body.push_str(piece.body()),
+                (Some((_, member)), Some(piece)) => {
+                    *member = Member::Replaced(format!("\"{}\"", piece.body()));
+                }
+                (Some((_, member)), None) => *member = Member::Replaced(value.text().to_owned()),
+            }
+        }
+    }
+
+    /// The start block with what the deltas gave; everything else byte for byte.
+    fn json(&self) -> String {
+        let input = self.input.as_ref().filter(|input| !trim(input).is_empty()).map(|input| {
+            let mut input = input.clone();
+            if self.half.is_some() {
+                input.push(char::REPLACEMENT_CHARACTER);
+            }
+            if Raw::parse(&input, usize::MAX).is_ok() {
+                return input;
+            }
+            // A cut input would break the block: it becomes a string, whose text is what came.
+            let mut literal = String::new();
+            push_literal(&input, &mut literal);
+            literal
+        });
+        let Ok(start) = Raw::parse(&self.start, usize::MAX) else {
+            return self.start.clone();
+        };
+        if !start.is_object() || (input.is_none() && self.members.is_empty()) {
+            return self.start.clone();
+        }
+        let text = start.text();
+        let mut out = String::with_capacity(text.len() + 64);
+        let mut copied = 0;
+        let mut input = input.as_deref();
+        let mut used = vec![false; self.members.len()];
+        for (key, value) in start.entries() {
+            let replacement = if key.is("input") && input.is_some() {
+                input.take().map(str::to_owned)
+            } else {
+                self.member_by_name.get(&key.to_text()).map(|&at| {
+                    used[at] = true;
+                    match (&self.members[at].1, value.as_str()) {
+                        (Member::Appended(body), Some(old)) => format!("\"{}{body}\"", old.body()),
+                        (Member::Appended(body), None) => format!("\"{body}\""),
+                        (Member::Replaced(json), _) => json.clone(),
+                    }
+                })
+            };
+            if let Some(replacement) = replacement {
+                // `value` is a slice of `text`, so the difference of their addresses is its offset.
+                let offset = value.text().as_ptr().addr() - text.as_ptr().addr();
+                out.push_str(&text[copied..offset]);
+                out.push_str(&replacement);
+                copied = offset + value.text().len();
+            }
+        }
+        let body_end = text.len() - 1;
+        out.push_str(&text[copied..body_end]);
+        let mut first = start.is_empty();
+        let mut append = |name: &str, json: &str| {
+            if !std::mem::take(&mut first) {
+                out.push(',');
+            }
+            push_literal(name, &mut out);
+            out.push(':');
+            out.push_str(json);
+        };
+        if let Some(input) = input {
+            append("input", input);
+        }
+        for ((name, member), used) in self.members.iter().zip(used) {
+            if !used {
+                match member {
+                    Member::Appended(body) => append(name, &format!("\"{body}\"")),
+                    Member::Replaced(json) => append(name, json),
+                }
+            }
+        }
+        out.push('}');
+        out
+    }
+}

@@ -1,0 +1,16 @@
+//! The core of turntape, without Python: bytes of a provider's stream in, events and a message out.
+//!
+//! Data flows one way: bytes, [`sse`] frames, a wire's state machine, [`event`]s, [`assemble`]d message.
+
+pub mod arguments;
+pub mod assemble;
+pub mod decoder;
+pub mod detect;
+pub mod error;
+pub mod event;
+pub mod json;
+pub mod sse;
+pub mod usage;
+mod wire;
+
+pub use wire::Dialect;

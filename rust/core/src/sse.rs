@@ -1,0 +1,607 @@
+//! Server-sent-event framing over bytes: the event-stream interpretation of the WHATWG HTML standard
+//! (section 9.2.6), fed in pieces of any size.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+/// What happens at the end of input to a block that has data but no blank line behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EndOfInput {
+    /// It is dispatched; [`Frame::flushed`] tells.
+    #[default]
+    Flush,
+    /// It is dropped; [`Item::Discarded`] tells.
+    Discard,
+}
+
+/// One dispatched event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The event's name; empty where none was given, which the standard calls `message`.
+    pub event: &'a str,
+    /// The data lines, joined by LF; each maximal invalid UTF-8 subpart is one U+FFFD.
+    pub data: Cow<'a, str>,
+    /// The last event id that is in force.
+    pub id: Option<&'a str>,
+    /// The reconnection time in milliseconds, where this block gave one.
+    pub retry: Option<u64>,
+    /// Where the first data line of the event begins, in bytes from the start of the stream.
+    pub offset: u64,
+    /// The end of input dispatched it, no blank line.
+    pub flushed: bool,
+}
+
+/// What the framer finds, in stream order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A dispatched event.
+    Frame(Frame<'a>),
+    /// A field value that is not UTF-8; comes before the event that holds it.
+    InvalidUtf8 {
+        /// Where the event's data (for other fields, the line) begins.
+        offset: u64,
+    },
+    /// A block with data that the end of input left unfinished and [`EndOfInput::Discard`] dropped.
+    Discarded {
+        /// Where its data begins.
+        offset: u64,
+    },
+    /// A block without data that is no SSE: its lines, joined by LF. Only with [`Framer::with_foreign`].
+    Foreign {
+        /// The text, its beginning where it is longer than [`FOREIGN_LIMIT`] bytes.
+        text: Cow<'a, str>,
+        /// Where it begins.
+        offset: u64,
+    },
+    /// The value of a field named `error`. Only with [`Framer::with_foreign`].
+    ErrorField {
+        /// The field's value.
+        text: Cow<'a, str>,
+        /// Where the line begins.
+        offset: u64,
+    },
+}
+
+/// How much of a block that is no SSE is kept, in bytes.
+pub const FOREIGN_LIMIT: usize = 256 * 1024;
+
+/// An event has more data than allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge {
+    /// Where the event's data begins.
+    pub offset: u64,
+}
+
+const BOM: &[u8; 3] = b"\xEF\xBB\xBF";
+
+/// What an unfinished line is, as far as its bytes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// No byte yet.
+    None,
+    /// Too short to tell.
+    Open,
+    /// A data line; the number is where its value begins.
+    Data(usize),
+    /// A field that is kept.
+    Kept,
+    /// Text that is no SSE, kept up to [`FOREIGN_LIMIT`].
+    Foreign,
+    /// A comment or an unknown field: nothing is kept.
+    Skipped,
+}
+
+/// The incremental parser. It keeps at most the bytes of one unfinished event.
+#[derive(Debug)]
+pub struct Framer {
+    max_event_bytes: Option<usize>,
+    foreign: bool,
+    /// Bytes of the byte order mark seen so far; 3 or more: the question is settled.
+    bom: usize,
+    after_cr: bool,
+    consumed: u64,
+    line: Vec<u8>,
+    line_kind: Line,
+    line_offset: u64,
+    /// The data of the block, behind `data_skip` bytes of the line that it came in.
+    data: Vec<u8>,
+    data_skip: usize,
+    data_lines: usize,
+    data_offset: u64,
+    event: String,
+    id: Option<String>,
+    retry: Option<u64>,
+    alien: Vec<u8>,
+    alien_offset: Option<u64>,
+}
+
+impl Default for Framer {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+type Sink<'s> = dyn FnMut(Item<'_>) -> ControlFlow<()> + 's;
+
+enum Stop {
+    Sink,
+    TooLarge(TooLarge),
+}
+
+impl Framer {
+    /// A framer at the start of a stream. An event with more than `max_event_bytes` bytes of data fails.
+    #[must_use]
+    pub const fn new(max_event_bytes: Option<usize>) -> Self {
+        Self {
+            max_event_bytes,
+            foreign: false,
+            bom: 0,
+            after_cr: false,
+            consumed: 0,
+            line: Vec::new(),
+            line_kind: Line::None,
+            line_offset: 0,
+            data: Vec::new(),
+            data_skip: 0,
+            data_lines: 0,
+            data_offset: 0,
+            event: String::new(),
+            id: None,
+            retry: None,
+            alien: Vec::new(),
+            alien_offset: None,
+        }
+    }
+
+    /// Also reports text that is no SSE: whole error documents and `error:` lines, as proxies and some
+    /// servers send them.
+    #[must_use]
+    pub const fn with_foreign(mut self) -> Self {
+        self.foreign = true;
+        self
+    }
+
+    /// How many bytes came so far.
+    #[must_use]
+    pub const fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Takes the next bytes and gives what they complete to `sink`, which may break off.
+    ///
+    /// # Errors
+    /// [`TooLarge`] as soon as an event is known to be larger than allowed; nothing may be fed after it.
+    pub fn feed(&mut self, chunk: &[u8], mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>) -> Result<(), TooLarge> {
+        let base = self.consumed;
+        self.consumed += chunk.len() as u64;
+        match self.run(chunk, base, &mut sink) {
+            Ok(()) | Err(Stop::Sink) => Ok(()),
+            Err(Stop::TooLarge(error)) => Err(error),
+        }
+    }
+
+    /// Ends the input: an unfinished line counts as a line, a pending block goes by `policy`.
+    ///
+    /// # Errors
+    /// [`TooLarge`] as for [`Framer::feed`].
+    pub fn finish(
+        &mut self,
+        policy: EndOfInput,
+        mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>,
+    ) -> Result<(), TooLarge> {
+        match self.end(policy, &mut sink) {
+            Ok(()) | Err(Stop::Sink) => Ok(()),
+            Err(Stop::TooLarge(error)) => Err(error),
+        }
+    }
+
+    fn run(&mut self, chunk: &[u8], base: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let mut at = if self.bom < BOM.len() { self.skip_bom(chunk) } else { 0 };
+        if self.after_cr && at < chunk.len() {
+            self.after_cr = false;
+            at += usize::from(chunk[at] == b'\n');
+        }
+        // The data of the block as a slice of this chunk, while it is a single line: no copy.
+        let mut held: Option<&[u8]> = None;
+        while at < chunk.len() {
+            let rest = &chunk[at..];
+            let Some(length) = memchr2(b'\n', b'\r', rest) else {
+                self.partial(rest, base + at as u64, held)?;
+                break;
+            };
+            let offset = base + at as u64;
+            let line = &rest[..length];
+            at += length + 1;
+            if rest[length] == b'\r' {
+                match chunk.get(at) {
+                    Some(b'\n') => at += 1,
+                    Some(_) => {}
+                    None => self.after_cr = true,
+                }
+            }
+            if self.line_kind != Line::None {
+                self.partial(line, offset, held)?;
+                self.end_partial_line(&mut held, sink)?;
+            } else if line.is_empty() {
+                self.dispatch(held.take(), false, sink)?;
+            } else if let Some(value) = line.strip_prefix(b"data:") {
+                let value = value.strip_prefix(b" ").unwrap_or(value);
+                self.check_size(value.len(), offset, held)?;
+                if self.data_lines == 0 {
+                    held = Some(value);
+                    self.data_offset = offset;
+                } else {
+                    self.keep(&mut held);
+                    self.data.push(b'\n');
+                    self.data.extend_from_slice(value);
+                }
+                self.data_lines += 1;
+            } else {
+                self.other_line(line, offset, &mut held, sink)?;
+            }
+        }
+        self.keep(&mut held);
+        Ok(())
+    }
+
+    /// Drops a byte order mark at the very start; gives how many bytes of the chunk are done with.
+    fn skip_bom(&mut self, chunk: &[u8]) -> usize {
+        for (at, &byte) in chunk.iter().enumerate() {
+            if byte == BOM[self.bom] {
+                self.bom += 1;
+                if self.bom == BOM.len() {
+                    return at + 1;
+                }
+            } else {
+                self.no_bom();
+                return at;
+            }
+        }
+        chunk.len()
+    }
+
+    fn no_bom(&mut self) {
+        if self.bom > 0 {
+            self.line.extend_from_slice(&BOM[..self.bom]);
+            self.line_kind = Line::Open;
+            self.line_offset = 0;
+        }
+        self.bom = BOM.len();
+    }
+
+    /// Moves data that is held as a slice of the chunk into the buffer.
+    fn keep(&mut self, held: &mut Option<&[u8]>) {
+        if let Some(value) = held.take() {
+            self.data.clear();
+            self.data_skip = 0;
+            self.data.extend_from_slice(value);
+        }
+    }
+
+    fn data_length(&self, held: Option<&[u8]>) -> usize {
+        held.map_or(self.data.len() - self.data_skip, <[u8]>::len)
+    }
+
+    fn check_size(&self, added: usize, line_offset: u64, held: Option<&[u8]>) -> Result<(), Stop> {
+        let Some(limit) = self.max_event_bytes else {
+            return Ok(());
+        };
+        let (before, offset) = match self.data_lines {
+            0 => (0, line_offset),
+            _ => (self.data_length(held) + 1, self.data_offset),
+        };
+        if before + added > limit { Err(Stop::TooLarge(TooLarge { offset })) } else { Ok(()) }
+    }
+
+    /// Takes a piece of a line whose end has not come yet.
+    fn partial(&mut self, bytes: &[u8], offset: u64, held: Option<&[u8]>) -> Result<(), Stop> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.line_kind == Line::None {
+            self.line_kind = Line::Open;
+            self.line_offset = offset;
+        }
+        match self.line_kind {
+            Line::Skipped => return Ok(()),
+            Line::Foreign => {
+                let room = FOREIGN_LIMIT.saturating_sub(self.line.len());
+                self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                return Ok(());
+            }
+            _ => self.line.extend_from_slice(bytes),
+        }
+        if self.line_kind == Line::Open {
+            self.line_kind = self.classify();
+            if self.line_kind == Line::Skipped {
+                self.line.clear();
+            } else if self.line_kind == Line::Foreign {
+                self.line.truncate(FOREIGN_LIMIT);
+            }
+        }
+        if let Line::Data(start) = self.line_kind {
+            self.check_size(self.line.len() - start, self.line_offset, held)?;
+        }
+        Ok(())
+    }
+
+    /// Tells what the unfinished line in `self.line` is, as soon as it can be told.
+    fn classify(&self) -> Line {
+        // One byte more than the longest name that is known, so that its colon is in sight.
+        const LOOK: usize = 6;
+        let head = &self.line[..self.line.len().min(LOOK)];
+        let Some(colon) = memchr(b':', head) else {
+            return match (self.line.len() < LOOK, self.foreign) {
+                (true, _) => Line::Open,
+                (false, true) => Line::Foreign,
+                (false, false) => Line::Skipped,
+            };
+        };
+        match &head[..colon] {
+            b"" => Line::Skipped,
+            // The space that may follow the colon is not part of the value.
+            b"data" if self.line.len() == colon + 1 => Line::Open,
+            b"data" => Line::Data(colon + 1 + usize::from(self.line[colon + 1] == b' ')),
+            b"event" | b"id" | b"retry" => Line::Kept,
+            _ if self.foreign => Line::Foreign,
+            _ => Line::Skipped,
+        }
+    }
+
+    fn end_partial_line<'c>(&mut self, held: &mut Option<&'c [u8]>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let kind = std::mem::replace(&mut self.line_kind, Line::None);
+        let offset = self.line_offset;
+        match kind {
+            Line::Skipped | Line::None => {}
+            Line::Data(start) if self.data_lines == 0 => {
+                std::mem::swap(&mut self.data, &mut self.line);
+                self.data_skip = start;
+                self.data_offset = offset;
+                self.data_lines = 1;
+            }
+            Line::Data(start) => {
+                self.keep(held);
+                self.data.push(b'\n');
+                self.data.extend_from_slice(&self.line[start..]);
+                self.data_lines += 1;
+            }
+            Line::Open | Line::Kept | Line::Foreign => {
+                let line = std::mem::take(&mut self.line);
+                let result = self.other_line(&line, offset, held, sink);
+                self.line = line;
+                result?;
+            }
+        }
+        self.line.clear();
+        Ok(())
+    }
+
+    /// Any line but a blank one and `data:` with its colon.
+    fn other_line<'c>(
+        &mut self,
+        line: &[u8],
+        offset: u64,
+        held: &mut Option<&'c [u8]>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
+        let (name, value) = match memchr(b':', line) {
+            Some(0) => return Ok(()),
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &b""[..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                // Without a value: an unfinished line too short to tell, or no colon at all.
+                self.check_size(value.len(), offset, *held)?;
+                self.keep(held);
+                if self.data_lines == 0 {
+                    self.data.clear();
+                    self.data_skip = 0;
+                    self.data_offset = offset;
+                } else {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+                self.data_lines += 1;
+                return Ok(());
+            }
+            b"event" => {
+                let text = decode_field(value, offset, sink)?;
+                self.event.clear();
+                self.event.push_str(&text);
+            }
+            b"id" => {
+                let text = decode_field(value, offset, sink)?;
+                if memchr(0, value).is_none() {
+                    self.id = Some(text.into_owned());
+                }
+            }
+            b"retry" => {
+                let text = decode_field(value, offset, sink)?;
+                if text.bytes().all(|byte| byte.is_ascii_digit())
+                    && let Ok(number) = text.parse()
+                {
+                    self.retry = Some(number);
+                }
+            }
+            b"error" if self.foreign => {
+                emit(sink, Item::ErrorField { text: String::from_utf8_lossy(value), offset })?;
+            }
+            _ if self.foreign && self.alien_offset.is_none() && self.data_lines == 0 => {
+                self.alien_offset = Some(offset);
+            }
+            _ => {}
+        }
+        // From its first unknown line on, a block may be no SSE at all: then every line belongs to it.
+        if self.alien_offset.is_some() && self.data_lines == 0 {
+            if !self.alien.is_empty() {
+                self.alien.push(b'\n');
+            }
+            let room = FOREIGN_LIMIT.saturating_sub(self.alien.len());
+            self.alien.extend_from_slice(&line[..line.len().min(room)]);
+        }
+        Ok(())
+    }
+
+    /// A blank line, or the end of input: gives out what is pending and starts a new block.
+    fn dispatch(&mut self, held: Option<&[u8]>, flushed: bool, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let mut result = Ok(());
+        if self.data_lines > 0 {
+            let bytes = held.unwrap_or(&self.data[self.data_skip..]);
+            let data = match std::str::from_utf8(bytes) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => {
+                    for line in bytes.split(|&byte| byte == b'\n') {
+                        if std::str::from_utf8(line).is_err() {
+                            emit(sink, Item::InvalidUtf8 { offset: self.data_offset })?;
+                        }
+                    }
+                    String::from_utf8_lossy(bytes)
+                }
+            };
+            let frame = Frame {
+                event: &self.event,
+                data,
+                id: self.id.as_deref(),
+                retry: self.retry,
+                offset: self.data_offset,
+                flushed,
+            };
+            result = emit(sink, Item::Frame(frame));
+        } else if let Some(offset) = self.alien_offset {
+            result = emit(sink, Item::Foreign { text: String::from_utf8_lossy(&self.alien), offset });
+        }
+        self.data_lines = 0;
+        self.data.clear();
+        self.data_skip = 0;
+        self.event.clear();
+        self.retry = None;
+        if self.alien_offset.take().is_some() {
+            self.alien.clear();
+        }
+        result
+    }
+
+    fn end(&mut self, policy: EndOfInput, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        if self.bom < BOM.len() {
+            self.no_bom();
+        }
+        if self.line_kind != Line::None {
+            self.end_partial_line(&mut None, sink)?;
+        }
+        if self.data_lines > 0 && policy == EndOfInput::Discard {
+            let offset = self.data_offset;
+            self.data_lines = 0;
+            return emit(sink, Item::Discarded { offset });
+        }
+        self.dispatch(None, true, sink)
+    }
+}
+
+fn emit(sink: &mut Sink<'_>, item: Item<'_>) -> Result<(), Stop> {
+    match sink(item) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Stop::Sink),
+    }
+}
+
+fn decode_field<'v>(value: &'v [u8], offset: u64, sink: &mut Sink<'_>) -> Result<Cow<'v, str>, Stop> {
+    let text = String::from_utf8_lossy(value);
+    if matches!(text, Cow::Owned(_)) {
+        emit(sink, Item::InvalidUtf8 { offset })?;
+    }
+    Ok(text)
+}
+
+/// Why an event cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unwritable {
+    /// The event's name holds a line end.
+    LineEndInEvent,
+    /// The id holds a line end.
+    LineEndInId,
+    /// The id holds NUL, which makes readers ignore it.
+    NulInId,
+}
+
+impl std::fmt::Display for Unwritable {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::LineEndInEvent => "event holds a line end, which cannot be written",
+            Self::LineEndInId => "id holds a line end, which cannot be written",
+            Self::NulInId => "id holds NUL, which readers ignore",
+        })
+    }
+}
+
+/// Writes one event. CR, LF and CRLF in the data all start a new data line, so data comes back with LF.
+/// With `ascii_line_separators`, U+2028 and U+2029 are written as JSON escapes, which is right only for
+/// data that is JSON.
+///
+/// # Errors
+/// [`Unwritable`] for what no reader could read back.
+pub fn encode(
+    event: &str,
+    data: &str,
+    id: Option<&str>,
+    retry: Option<u64>,
+    ascii_line_separators: bool,
+) -> Result<String, Unwritable> {
+    use std::fmt::Write as _;
+    let has_line_end = |text: &str| memchr2(b'\n', b'\r', text.as_bytes()).is_some();
+    if has_line_end(event) {
+        return Err(Unwritable::LineEndInEvent);
+    }
+    let mut out = String::with_capacity(data.len() + 32);
+    if !event.is_empty() && event != "message" {
+        let _ = writeln!(out, "event: {event}");
+    }
+    if let Some(id) = id {
+        if has_line_end(id) {
+            return Err(Unwritable::LineEndInId);
+        }
+        if memchr(0, id.as_bytes()).is_some() {
+            return Err(Unwritable::NulInId);
+        }
+        let _ = writeln!(out, "id: {id}");
+    }
+    if let Some(retry) = retry {
+        let _ = writeln!(out, "retry: {retry}");
+    }
+    let mut rest = data;
+    loop {
+        let end = memchr2(b'\n', b'\r', rest.as_bytes());
+        let line = &rest[..end.unwrap_or(rest.len())];
+        out.push_str("data: ");
+        if ascii_line_separators {
+            push_without_separators(line, &mut out);
+        } else {
+            out.push_str(line);
+        }
+        out.push('\n');
+        let Some(end) = end else { break };
+        let width = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
+        rest = &rest[end + width..];
+    }
+    out.push('\n');
+    Ok(out)
+}
+
+fn push_without_separators(line: &str, out: &mut String) {
+    let mut start = 0;
+    // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
+    for at in memchr_iter(0xE2, line.as_bytes()) {
+        let escape = match line.as_bytes().get(at + 1..at + 3) {
+            Some(b"\x80\xA8") => "\\u2028",
+            Some(b"\x80\xA9") => "\\u2029",
+            _ => continue,
+        };
+        out.push_str(&line[start..at]);
+        out.push_str(escape);
+        start = at + 3;
+    }
+    out.push_str(&line[start..]);
+}

@@ -1,0 +1,219 @@
+//! The functions over whole bodies.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use turntape_core::Dialect;
+use turntape_core::assemble::Builder;
+use turntape_core::decoder::Decoded;
+use turntape_core::detect::detect;
+
+use crate::data::{RELEASE_AT, Settings, bytes_of, dialect_of, dialect_to_python};
+use crate::{errors, events, messages};
+
+/// Decode a whole body into its events.
+#[pyfunction]
+#[pyo3(signature = (body, dialect, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    dialect: &Bound<'py, PyAny>,
+    choice: u64,
+    eof: &str,
+    max_event_bytes: Option<usize>,
+    strict: bool,
+    server_tools: Option<&Bound<'py, PyAny>>,
+    name_map: Option<HashMap<String, String>>,
+    vendor: Option<String>,
+) -> PyResult<Bound<'py, PyList>> {
+    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    let mut decoder = settings.decoder()?;
+    let bytes = bytes_of(body)?;
+    let bytes: &[u8] = &bytes;
+    let mut run = || {
+        decoder.feed(bytes);
+        decoder.finish();
+    };
+    if bytes.len() >= RELEASE_AT {
+        py.detach(run);
+    } else {
+        run();
+    }
+    let list = events::to_list(py, decoder.events())?;
+    let Some(failure) = decoder.failure() else {
+        return Ok(list);
+    };
+    let partial = messages::to_python(
+        py,
+        &decoder.snapshot(),
+        Some(settings.dialect),
+        settings.vendor.as_deref(),
+        decoder.warnings(),
+    )?;
+    Err(PyErr::from_value(errors::stream_error(py, failure, Some(partial), &list)?))
+}
+
+/// Decode a whole body into its message, without making events.
+#[pyfunction]
+#[pyo3(signature = (body, dialect, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+pub(crate) fn decode_message<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    dialect: &Bound<'py, PyAny>,
+    choice: u64,
+    eof: &str,
+    max_event_bytes: Option<usize>,
+    strict: bool,
+    server_tools: Option<&Bound<'py, PyAny>>,
+    name_map: Option<HashMap<String, String>>,
+    vendor: Option<String>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    let decoder = settings.decoder()?;
+    let bytes = bytes_of(body)?;
+    let bytes: &[u8] = &bytes;
+    let decoded = if bytes.len() >= RELEASE_AT {
+        py.detach(|| decoder.decode_message(bytes))
+    } else {
+        decoder.decode_message(bytes)
+    };
+    match outcome(py, &settings, &decoded)? {
+        Outcome::Message(message) => Ok(message),
+        Outcome::Error(error) => Err(PyErr::from_value(error)),
+    }
+}
+
+enum Outcome<'py> {
+    Message(Bound<'py, PyAny>),
+    Error(Bound<'py, PyAny>),
+}
+
+fn outcome<'py>(py: Python<'py>, settings: &Settings, decoded: &Decoded) -> PyResult<Outcome<'py>> {
+    let vendor = settings.vendor.as_deref();
+    let message = messages::to_python(py, &decoded.message, Some(settings.dialect), vendor, &decoded.warnings)?;
+    Ok(match &decoded.failure {
+        None => Outcome::Message(message),
+        Some(failure) => Outcome::Error(errors::stream_error(py, failure, Some(message), &PyList::empty(py))?),
+    })
+}
+
+/// Decode many whole bodies of one dialect, the interpreter released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (bodies, dialect, *, threads = 1, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+pub(crate) fn decode_many<'py>(
+    py: Python<'py>,
+    bodies: &Bound<'py, PyAny>,
+    dialect: &Bound<'py, PyAny>,
+    threads: usize,
+    choice: u64,
+    eof: &str,
+    max_event_bytes: Option<usize>,
+    strict: bool,
+    server_tools: Option<&Bound<'py, PyAny>>,
+    name_map: Option<HashMap<String, String>>,
+    vendor: Option<String>,
+) -> PyResult<Bound<'py, PyList>> {
+    if threads == 0 {
+        return Err(PyValueError::new_err("threads is at least 1"));
+    }
+    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    settings.decoder()?;
+    let mut sources = Vec::new();
+    for body in bodies.try_iter()? {
+        sources.push(Body::new(&body?)?);
+    }
+    let decoded = py.detach(|| run_many(&settings, &sources, threads))?;
+    let mut results = Vec::with_capacity(decoded.len());
+    for decoded in &decoded {
+        results.push(match outcome(py, &settings, decoded)? {
+            Outcome::Message(object) | Outcome::Error(object) => object,
+        });
+    }
+    PyList::new(py, results)
+}
+
+/// A body that can be read without the interpreter.
+enum Body {
+    Shared(PyBackedBytes),
+    Owned(Vec<u8>),
+}
+
+impl Body {
+    fn new(body: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match body.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Self::Shared(PyBackedBytes::from(bytes.clone()))),
+            Err(_) => Ok(Self::Owned(bytes_of(body)?.into_owned())),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Shared(bytes) => bytes,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> PyResult<Vec<Decoded>> {
+    // The threads take one body after the other, so that a long one does not hold up the rest.
+    let next = AtomicUsize::new(0);
+    let work = || -> PyResult<Vec<(usize, Decoded)>> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(body) = bodies.get(at) else {
+                return Ok(done);
+            };
+            done.push((at, settings.decoder()?.decode_message(body.bytes())));
+        }
+    };
+    let parts = if threads == 1 {
+        vec![work()]
+    } else {
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads.min(bodies.len())).map(|_| scope.spawn(work)).collect();
+            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    };
+    let mut all = Vec::with_capacity(bodies.len());
+    for part in parts {
+        all.extend(part?);
+    }
+    all.sort_by_key(|(at, _)| *at);
+    Ok(all.into_iter().map(|(_, decoded)| decoded).collect())
+}
+
+/// Add events up to the message that they tell of.
+#[pyfunction]
+#[pyo3(signature = (events, *, dialect = None, vendor = None))]
+pub(crate) fn assemble<'py>(
+    events: &Bound<'py, PyAny>,
+    dialect: Option<&Bound<'py, PyAny>>,
+    vendor: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut builder = Builder::default();
+    for event in events.try_iter()? {
+        events::from_python(&event?, |event| builder.apply(event))?
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    }
+    let dialect: Option<Dialect> = dialect.map(dialect_of).transpose()?;
+    messages::to_python(events.py(), &builder.into_message(None), dialect, vendor, &[])
+}
+
+/// Tell the dialect of a recorded body from the body alone.
+#[pyfunction]
+#[pyo3(signature = (body, /))]
+pub(crate) fn detect_dialect<'py>(py: Python<'py>, body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = bytes_of(body)?;
+    match detect(&bytes) {
+        Some(dialect) => dialect_to_python(py, dialect),
+        None => Err(errors::unknown_dialect(py)),
+    }
+}
