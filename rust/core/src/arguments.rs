@@ -62,7 +62,11 @@ pub fn complete(text: &str) -> String {
     for object in open.iter().rev() {
         out.push(if *object { '}' } else { ']' });
     }
-    if Raw::parse(&out, usize::MAX).is_ok() { out } else { NOTHING.to_owned() }
+    if Raw::parse(&out, usize::MAX).is_ok() {
+        out
+    } else {
+        NOTHING.to_owned()
+    }
 }
 
 /// The text up to the last value that can be shown, an open string closed.
@@ -113,8 +117,9 @@ fn cut_to_value(text: &str) -> String {
             }
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
             _ => {
-                let length =
-                    bytes[at..].iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
+                let length = bytes[at..]
+                    .iter()
+                    .position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
                 // A number or word at the very end may go on: it is shown only once something follows it.
                 let Some(length) = length else { break };
                 at += length;
@@ -131,13 +136,22 @@ fn open_string(bytes: &[u8], mut at: usize) -> (usize, bool) {
         match byte {
             b'"' => return (at + 1, true),
             b'\\' => {
-                let length = if bytes.get(at + 1) == Some(&b'u') { 6 } else { 2 };
+                let length = if bytes.get(at + 1) == Some(&b'u') {
+                    6
+                } else {
+                    2
+                };
                 if at + length > bytes.len() {
                     return (at, false);
                 }
                 // A high surrogate waits for its partner.
-                let high = length == 6 && matches!(bytes[at + 2], b'd' | b'D') && matches!(bytes[at + 3], b'8'..=b'9' | b'a'..=b'b' | b'A'..=b'B');
-                if high && at + 12 > bytes.len() && bytes[at + 6..].iter().zip(b"\\u").all(|(a, b)| a == b) {
+                let high = length == 6
+                    && matches!(bytes[at + 2], b'd' | b'D')
+                    && matches!(bytes[at + 3], b'8'..=b'9' | b'a'..=b'b' | b'A'..=b'B');
+                if high
+                    && at + 12 > bytes.len()
+                    && bytes[at + 6..].iter().zip(b"\\u").all(|(a, b)| a == b)
+                {
                     return (at, false);
                 }
                 at += length;

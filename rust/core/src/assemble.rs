@@ -101,10 +101,26 @@ enum Member {
 
 #[derive(Debug, Clone)]
 enum Part {
-    Text { text: String, citations: Vec<String>, signature: Option<String>, extra: Option<String> },
-    Thinking { text: String, signature: Option<String> },
-    Redacted { data: String },
-    Tool { id: String, name: String, arguments: String, signature: Option<String>, extra: Option<String> },
+    Text {
+        text: String,
+        citations: Vec<String>,
+        signature: Option<String>,
+        extra: Option<String>,
+    },
+    Thinking {
+        text: String,
+        signature: Option<String>,
+    },
+    Redacted {
+        data: String,
+    },
+    Tool {
+        id: String,
+        name: String,
+        arguments: String,
+        signature: Option<String>,
+        extra: Option<String>,
+    },
     Provider(Box<ProviderParts>),
 }
 
@@ -133,7 +149,10 @@ pub struct Misplaced {
 impl std::fmt::Display for Misplaced {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { index, blocks } = self;
-        write!(formatter, "an event for block {index} does not fit the {blocks} blocks before it")
+        write!(
+            formatter,
+            "an event for block {index} does not fit the {blocks} blocks before it"
+        )
     }
 }
 
@@ -152,16 +171,23 @@ impl Builder {
                 Part::Thinking { text: all, .. } => all.push_str(text),
                 _ => return self.misplaced(index),
             },
-            Event::InputJsonDelta { index, partial_json } => match self.parts.get_mut(index) {
+            Event::InputJsonDelta {
+                index,
+                partial_json,
+            } => match self.parts.get_mut(index) {
                 Some((Part::Tool { arguments, .. }, false)) => arguments.push_str(partial_json),
                 _ => return self.misplaced(index),
             },
-            Event::SignatureDelta { index, signature } => match self.part(index, Self::new_thinking)? {
-                Part::Text { signature: all, .. }
-                | Part::Thinking { signature: all, .. }
-                | Part::Tool { signature: all, .. } => all.get_or_insert_default().push_str(signature),
-                _ => return self.misplaced(index),
-            },
+            Event::SignatureDelta { index, signature } => {
+                match self.part(index, Self::new_thinking)? {
+                    Part::Text { signature: all, .. }
+                    | Part::Thinking { signature: all, .. }
+                    | Part::Tool { signature: all, .. } => {
+                        all.get_or_insert_default().push_str(signature);
+                    }
+                    _ => return self.misplaced(index),
+                }
+            }
             Event::Citation { index, json } => match self.part(index, Self::new_text)? {
                 Part::Text { citations, .. } => citations.push(json.to_owned()),
                 _ => return self.misplaced(index),
@@ -170,7 +196,12 @@ impl Builder {
                 Some((_, closed)) if !*closed => *closed = true,
                 _ => return self.misplaced(index),
             },
-            Event::ToolUseStart { index, id, name, extra } => self.open(
+            Event::ToolUseStart {
+                index,
+                id,
+                name,
+                extra,
+            } => self.open(
                 index,
                 Part::Tool {
                     id: id.to_owned(),
@@ -181,16 +212,33 @@ impl Builder {
                 },
             )?,
             Event::RedactedThinking { index, data } => {
-                self.open(index, Part::Redacted { data: data.to_owned() })?;
+                self.open(
+                    index,
+                    Part::Redacted {
+                        data: data.to_owned(),
+                    },
+                )?;
             }
-            Event::Extension { index: Some(index), kind, json } => self.extension_block(index, kind, json)?,
-            Event::Extension { index: None, kind, json } => self.fact(kind, json),
+            Event::Extension {
+                index: Some(index),
+                kind,
+                json,
+            } => self.extension_block(index, kind, json)?,
+            Event::Extension {
+                index: None,
+                kind,
+                json,
+            } => self.fact(kind, json),
             Event::MessageStart { id, model } => {
                 self.id = id.map(str::to_owned);
                 self.model = model.map(str::to_owned);
             }
             Event::Usage(usage) => self.usage = Some(usage),
-            Event::MessageStop { stop_reason, raw_reason, terminal } => {
+            Event::MessageStop {
+                stop_reason,
+                raw_reason,
+                terminal,
+            } => {
                 self.stop = Some((stop_reason, raw_reason.map(str::to_owned), terminal));
             }
         }
@@ -198,7 +246,10 @@ impl Builder {
     }
 
     fn misplaced<T>(&self, index: usize) -> Result<T, Misplaced> {
-        Err(Misplaced { index, blocks: self.parts.len() })
+        Err(Misplaced {
+            index,
+            blocks: self.parts.len(),
+        })
     }
 
     /// The open block of that index, which `new` makes if it is the next one.
@@ -225,20 +276,34 @@ impl Builder {
     fn new_text(&mut self) -> Part {
         let extra = (!self.item_facts.is_empty()).then(|| {
             let facts = std::mem::take(&mut self.item_facts);
-            object(facts.iter().map(|(name, json)| (name.as_str(), json.as_str())))
+            object(
+                facts
+                    .iter()
+                    .map(|(name, json)| (name.as_str(), json.as_str())),
+            )
         });
-        Part::Text { text: String::new(), citations: Vec::new(), signature: None, extra }
+        Part::Text {
+            text: String::new(),
+            citations: Vec::new(),
+            signature: None,
+            extra,
+        }
     }
 
     fn new_thinking(_: &mut Self) -> Part {
-        Part::Thinking { text: String::new(), signature: None }
+        Part::Thinking {
+            text: String::new(),
+            signature: None,
+        }
     }
 
     /// Takes an extension that is no block: most are for the host alone.
     fn fact(&mut self, kind: &str, json: &str) {
         match kind {
             "reasoning_field" if self.reasoning_field.is_none() => {
-                let field = Raw::parse(json, MAX_ARGUMENT_DEPTH).ok().and_then(Raw::as_str);
+                let field = Raw::parse(json, MAX_ARGUMENT_DEPTH)
+                    .ok()
+                    .and_then(Raw::as_str);
                 self.reasoning_field = field.map(Str::to_text);
             }
             "item_id" | "phase" => {
@@ -285,10 +350,19 @@ impl Builder {
     /// The same as [`Builder::message`], without a copy.
     #[must_use]
     pub fn into_message(self, usage: Option<Usage>) -> Message {
-        let stop_reason = self.stop.as_ref().map_or(StopReason::Unknown, |stop| stop.0);
-        let content = self.parts.into_iter().map(|(part, closed)| finish(part, closed, stop_reason)).collect();
+        let stop_reason = self
+            .stop
+            .as_ref()
+            .map_or(StopReason::Unknown, |stop| stop.0);
+        let content = self
+            .parts
+            .into_iter()
+            .map(|(part, closed)| finish(part, closed, stop_reason))
+            .collect();
         let complete = self.stop.is_some();
-        let (raw_reason, terminal) = self.stop.map_or((None, None), |stop| (stop.1, Some(stop.2)));
+        let (raw_reason, terminal) = self
+            .stop
+            .map_or((None, None), |stop| (stop.1, Some(stop.2)));
         Message {
             id: self.id,
             model: self.model,
@@ -305,16 +379,42 @@ impl Builder {
 
 fn finish(part: Part, closed: bool, stop_reason: StopReason) -> Block {
     match part {
-        Part::Text { text, citations, signature, extra } => Block::Text { text, citations, signature, extra },
+        Part::Text {
+            text,
+            citations,
+            signature,
+            extra,
+        } => Block::Text {
+            text,
+            citations,
+            signature,
+            extra,
+        },
         Part::Thinking { text, signature } => Block::Thinking { text, signature },
         Part::Redacted { data } => Block::RedactedThinking { data },
-        Part::Tool { id, name, arguments, signature, extra } => {
+        Part::Tool {
+            id,
+            name,
+            arguments,
+            signature,
+            extra,
+        } => {
             let complete = closed && call_is_complete(&arguments, stop_reason);
-            Block::ToolUse { id, name, arguments, signature, extra, complete }
+            Block::ToolUse {
+                id,
+                name,
+                arguments,
+                signature,
+                extra,
+                complete,
+            }
         }
         Part::Provider(parts) => {
             let json = parts.json();
-            Block::Provider { kind: parts.kind, json }
+            Block::Provider {
+                kind: parts.kind,
+                json,
+            }
         }
     }
 }
@@ -358,10 +458,17 @@ impl ProviderParts {
                 continue;
             }
             let name = key.to_text();
-            let at = *self.member_by_name.entry(name.clone()).or_insert(self.members.len());
+            let at = *self
+                .member_by_name
+                .entry(name.clone())
+                .or_insert(self.members.len());
             match (self.members.get_mut(at), value.as_str()) {
-                (None, Some(piece)) => self.members.push((name, Member::Appended(piece.body().to_owned()))),
-                (None, None) => self.members.push((name, Member::Replaced(value.text().to_owned()))),
+                (None, Some(piece)) => self
+                    .members
+                    .push((name, Member::Appended(piece.body().to_owned()))),
+                (None, None) => self
+                    .members
+                    .push((name, Member::Replaced(value.text().to_owned()))),
                 (Some((_, Member::Appended(body))), Some(piece)) => body.push_str(piece.body()),
                 (Some((_, member)), Some(piece)) => {
                     *member = Member::Replaced(format!("\"{}\"", piece.body()));
@@ -373,19 +480,23 @@ impl ProviderParts {
 
     /// The start block with what the deltas gave; everything else byte for byte.
     fn json(&self) -> String {
-        let input = self.input.as_ref().filter(|input| !trim(input).is_empty()).map(|input| {
-            let mut input = input.clone();
-            if self.half.is_some() {
-                input.push(char::REPLACEMENT_CHARACTER);
-            }
-            if Raw::parse(&input, usize::MAX).is_ok() {
-                return input;
-            }
-            // A cut input would break the block: it becomes a string, whose text is what came.
-            let mut literal = String::new();
-            push_literal(&input, &mut literal);
-            literal
-        });
+        let input = self
+            .input
+            .as_ref()
+            .filter(|input| !trim(input).is_empty())
+            .map(|input| {
+                let mut input = input.clone();
+                if self.half.is_some() {
+                    input.push(char::REPLACEMENT_CHARACTER);
+                }
+                if Raw::parse(&input, usize::MAX).is_ok() {
+                    return input;
+                }
+                // A cut input would break the block: it becomes a string, whose text is what came.
+                let mut literal = String::new();
+                push_literal(&input, &mut literal);
+                literal
+            });
         let Ok(start) = Raw::parse(&self.start, usize::MAX) else {
             return self.start.clone();
         };

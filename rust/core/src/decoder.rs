@@ -84,7 +84,10 @@ impl StreamDecoder {
     /// [`Unsupported`] if this version cannot decode the dialect.
     pub fn new(dialect: Dialect, options: Options) -> Result<Self, Unsupported> {
         let wire = dialect.wire(options.choice).ok_or(Unsupported(dialect))?;
-        let turn = Turn::new(TurnOptions { server_tools: options.server_tools, name_map: options.name_map });
+        let turn = Turn::new(TurnOptions {
+            server_tools: options.server_tools,
+            name_map: options.name_map,
+        });
         Ok(Self {
             framer: Framer::new(options.max_event_bytes).with_foreign(),
             state: State {
@@ -185,8 +188,17 @@ impl StreamDecoder {
             }
         }
         self.finish();
-        let State { builder, turn, failure, .. } = self.state;
-        Decoded { message: builder.into_message(turn.usage), warnings: turn.warnings, failure }
+        let State {
+            builder,
+            turn,
+            failure,
+            ..
+        } = self.state;
+        Decoded {
+            message: builder.into_message(turn.usage),
+            warnings: turn.warnings,
+            failure,
+        }
     }
 }
 
@@ -212,7 +224,11 @@ impl State {
     }
 
     fn mark(&self) -> Mark {
-        Mark { warnings: self.turn.warnings.len(), events: self.turn.log.len(), blocks: self.turn.blocks() }
+        Mark {
+            warnings: self.turn.warnings.len(),
+            events: self.turn.log.len(),
+            blocks: self.turn.blocks(),
+        }
     }
 
     fn has_ended(&self) -> bool {
@@ -225,7 +241,11 @@ impl State {
             self.fail_strictly(mark);
         }
         self.commit();
-        if self.failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.failure.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn commit(&mut self) {
@@ -266,7 +286,12 @@ impl State {
         self.turn.warnings.truncate(mark.warnings + 1);
         let message = format!("{}: {}", warning.code.as_str(), warning.detail);
         let offset = warning.offset;
-        self.failure = Some(Failure { kind: FailureKind::Strict(warning), message, offset, raw: None });
+        self.failure = Some(Failure {
+            kind: FailureKind::Strict(warning),
+            message,
+            offset,
+            raw: None,
+        });
     }
 
     fn check(&mut self, result: Result<(), TooLarge>) {
@@ -274,7 +299,12 @@ impl State {
             && self.failure.is_none()
         {
             let message = "an event has more data than max_event_bytes allows".to_owned();
-            self.fail(Failure { kind: FailureKind::TooLarge, message, offset, raw: None });
+            self.fail(Failure {
+                kind: FailureKind::TooLarge,
+                message,
+                offset,
+                raw: None,
+            });
             self.commit();
         }
     }
@@ -326,23 +356,40 @@ impl State {
             return;
         }
         if !data.starts_with(['{', '[']) {
-            self.turn.warn_with(WarningCode::NotJson, format!("passed over: {}", excerpt(data)));
+            self.turn.warn_with(
+                WarningCode::NotJson,
+                format!("passed over: {}", excerpt(data)),
+            );
             return;
         }
         match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
             Ok(payload) => self.payload(payload),
             Err(_) if self.wire.ended() => {
-                self.turn.warn_with(WarningCode::NotJson, format!("passed over: {}", excerpt(data)));
+                self.turn.warn_with(
+                    WarningCode::NotJson,
+                    format!("passed over: {}", excerpt(data)),
+                );
             }
             Err(error) => {
                 let cut = error == JsonError::UnexpectedEnd || "[DONE]".starts_with(data);
                 let (kind, message) = if frame.flushed && cut {
-                    (FailureKind::Truncated, "the input ended inside a payload".to_owned())
+                    (
+                        FailureKind::Truncated,
+                        "the input ended inside a payload".to_owned(),
+                    )
                 } else {
-                    (FailureKind::Malformed, format!("a payload is malformed: {error}"))
+                    (
+                        FailureKind::Malformed,
+                        format!("a payload is malformed: {error}"),
+                    )
                 };
                 let offset = frame.offset;
-                self.fail(Failure { kind, message, offset, raw: Some(data.to_owned()) });
+                self.fail(Failure {
+                    kind,
+                    message,
+                    offset,
+                    raw: Some(data.to_owned()),
+                });
             }
         }
     }
@@ -356,7 +403,9 @@ impl State {
             return;
         }
         let document = ErrorDocument::read(payload);
-        let result = self.wire.payload(&mut self.turn, payload, document.is_some());
+        let result = self
+            .wire
+            .payload(&mut self.turn, payload, document.is_some());
         let hot = self.turn.hot.take();
         match document.or(result.err()) {
             Some(document) => self.fail_document(document, payload.text()),
@@ -380,7 +429,10 @@ impl State {
                 }
             }
             Ok(_) => {}
-            Err(_) => self.turn.warn_with(WarningCode::NotJson, format!("passed over: {}", excerpt(data))),
+            Err(_) => self.turn.warn_with(
+                WarningCode::NotJson,
+                format!("passed over: {}", excerpt(data)),
+            ),
         }
     }
 
@@ -415,7 +467,12 @@ impl State {
         } else if let Err(missing) = self.wire.finish(&mut self.turn) {
             let message = self.what_came(consumed, &missing);
             let raw = (!self.foreign.is_empty()).then(|| std::mem::take(&mut self.foreign));
-            self.fail(Failure { kind: FailureKind::Truncated, message, offset: consumed, raw });
+            self.fail(Failure {
+                kind: FailureKind::Truncated,
+                message,
+                offset: consumed,
+                raw,
+            });
         }
         let _ = self.settle(&mark);
     }
@@ -428,9 +485,13 @@ impl State {
         };
         match (consumed, self.frames) {
             (0, _) => "the body is empty".to_owned(),
-            (_, 0) if foreign.is_empty() => "no event came, only comments or blank lines".to_owned(),
+            (_, 0) if foreign.is_empty() => {
+                "no event came, only comments or blank lines".to_owned()
+            }
             (_, 0) => format!("no event came{foreign}"),
-            (_, frames) => format!("the input ended after {frames} events before the turn did: {missing}{foreign}"),
+            (_, frames) => format!(
+                "the input ended after {frames} events before the turn did: {missing}{foreign}"
+            ),
         }
     }
 }
@@ -438,7 +499,11 @@ impl State {
 /// The beginning of a text, on one line, for messages.
 fn excerpt(text: &str) -> String {
     const LONGEST: usize = 120;
-    let mut out: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut out: String = text
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if out.len() < text.len() && text.chars().nth(LONGEST).is_some() {
         out.push('…');
     }

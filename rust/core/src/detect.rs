@@ -17,7 +17,11 @@ pub fn detect(body: &[u8]) -> Option<Dialect> {
             Item::InvalidUtf8 { .. } | Item::Discarded { .. } => return ControlFlow::Continue(()),
         };
         found = of_text(text);
-        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if found.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let mut framer = Framer::new(None).with_foreign();
     let _ = framer.feed(body, &mut sink);
@@ -41,7 +45,11 @@ fn of_text(text: &str) -> Option<Dialect> {
         return None;
     }
     let raw = Raw::parse(text, MAX_PAYLOAD_DEPTH).ok()?;
-    of_payload(if raw.is_array() { raw.elements().next()? } else { raw })
+    of_payload(if raw.is_array() {
+        raw.elements().next()?
+    } else {
+        raw
+    })
 }
 
 fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
@@ -58,15 +66,22 @@ fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
     match kind.as_deref() {
         Some(kind) if kind.starts_with("response.") => return Some(Dialect::OpenAiResponses),
         Some(
-            "message_start" | "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta"
-            | "message_stop" | "ping",
+            "message_start"
+            | "content_block_start"
+            | "content_block_delta"
+            | "content_block_stop"
+            | "message_delta"
+            | "message_stop"
+            | "ping",
         ) => return Some(Dialect::Anthropic),
         _ => {}
     }
     if candidates.is_some() || usage.is_some() || feedback.is_some() {
         return Some(Dialect::Gemini);
     }
-    let is_chat = object.and_then(Raw::as_str).is_some_and(|o| o.to_text().starts_with("chat.completion"));
+    let is_chat = object
+        .and_then(Raw::as_str)
+        .is_some_and(|o| o.to_text().starts_with("chat.completion"));
     let has_choice = choices
         .into_iter()
         .flat_map(Raw::elements)
@@ -80,12 +95,15 @@ fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
 /// The shapes of error objects: Anthropic wraps one in `type: error`, Google gives a `status` in capitals.
 fn of_error(kind: Option<&str>, error: Raw<'_>) -> Option<Dialect> {
     let [inner, status, sequence] = error.members(&["type", "status", "param"]);
-    let google = status.and_then(Raw::as_str).is_some_and(|s| s.body().bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
+    let google = status.and_then(Raw::as_str).is_some_and(|s| {
+        s.body()
+            .bytes()
+            .all(|b| b.is_ascii_uppercase() || b == b'_')
+    });
     match kind {
         Some("error") if inner.is_some() && sequence.is_none() => Some(Dialect::Anthropic),
-        Some(_) => None,
         None if google => Some(Dialect::Gemini),
         None if error.is_object() => Some(Dialect::OpenAiChat),
-        None => None,
+        Some(_) | None => None,
     }
 }

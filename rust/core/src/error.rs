@@ -62,34 +62,52 @@ impl ErrorDocument {
     /// Reads a payload, if it is an error document.
     #[must_use]
     pub fn read(payload: Raw<'_>) -> Option<Self> {
-        let [error, kind, object, message, detail, choices, content, candidates, output, response, delta] = payload
-            .members(&[
-                "error",
-                "type",
-                "object",
-                "message",
-                "detail",
-                "choices",
-                "content",
-                "candidates",
-                "output",
-                "response",
-                "delta",
-            ]);
+        let [
+            error,
+            kind,
+            object,
+            message,
+            detail,
+            choices,
+            content,
+            candidates,
+            output,
+            response,
+            delta,
+        ] = payload.members(&[
+            "error",
+            "type",
+            "object",
+            "message",
+            "detail",
+            "choices",
+            "content",
+            "candidates",
+            "output",
+            "response",
+            "delta",
+        ]);
         let error = error.filter(|e| (e.is_object() || e.as_str().is_some()) && !e.is_empty());
-        let says_error = |value: Option<Raw<'_>>| value.and_then(Raw::as_str).is_some_and(|s| s.is("error"));
+        let says_error =
+            |value: Option<Raw<'_>>| value.and_then(Raw::as_str).is_some_and(|s| s.is("error"));
         let is_string = |value: Option<Raw<'_>>| value.and_then(Raw::as_str).is_some();
-        let has_content =
-            [choices, content, candidates, output, response, delta].iter().any(Option::is_some);
+        let has_content = [choices, content, candidates, output, response, delta]
+            .iter()
+            .any(Option::is_some);
         let bare = kind.is_none() && !has_content && (is_string(message) || is_string(detail));
-        (error.is_some() || says_error(kind) || says_error(object) || bare).then(|| Self::of(payload, error))
+        (error.is_some() || says_error(kind) || says_error(object) || bare)
+            .then(|| Self::of(payload, error))
     }
 
     /// Reads text that may be one whole error document, or an array whose first element is one.
     #[must_use]
     pub fn read_text(text: &str) -> Option<Self> {
         let raw = Raw::parse(text, MAX_PAYLOAD_DEPTH).ok()?;
-        Self::read(if raw.is_array() { raw.elements().next()? } else { raw })
+        Self::read(if raw.is_array() {
+            raw.elements().next()?
+        } else {
+            raw
+        })
     }
 
     /// Reads the body of an `event: error`, whatever it is.
@@ -98,7 +116,10 @@ impl ErrorDocument {
         match Raw::parse(text, MAX_PAYLOAD_DEPTH) {
             Ok(payload) if payload.is_object() => {
                 let error = payload.member("error");
-                Self::of(payload, error.filter(|e| e.is_object() || e.as_str().is_some()))
+                Self::of(
+                    payload,
+                    error.filter(|e| e.is_object() || e.as_str().is_some()),
+                )
             }
             _ => Self::named("error", trim(text)),
         }
@@ -107,19 +128,40 @@ impl ErrorDocument {
     /// A fault that the wire only names, with a finish reason for instance.
     #[must_use]
     pub fn named(kind: &str, message: &str) -> Self {
-        Self { kind: kind.to_owned(), message: message.to_owned(), status: None, retryable: is_passing(kind) }
+        Self {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+            status: None,
+            retryable: is_passing(kind),
+        }
     }
 
     /// Reads a fault from an error object; `payload` is what holds it.
     #[must_use]
     pub fn of(payload: Raw<'_>, error: Option<Raw<'_>>) -> Self {
         let inner = error.filter(|error| error.is_object()).unwrap_or(payload);
-        let [code, kind, status, message, detail, status_code, http_code] =
-            inner.members(&["code", "type", "status", "message", "detail", "status_code", "http_code"]);
-        let names: Vec<String> =
-            [code, kind, status].into_iter().flatten().filter_map(Raw::as_str).map(Str::to_text).collect();
-        let is_name = |name: &&String| !name.is_empty() && !name.bytes().all(|b| b.is_ascii_digit());
-        let chosen = names.iter().find(is_name).cloned().unwrap_or_else(|| "error".to_owned());
+        let [code, kind, status, message, detail, status_code, http_code] = inner.members(&[
+            "code",
+            "type",
+            "status",
+            "message",
+            "detail",
+            "status_code",
+            "http_code",
+        ]);
+        let names: Vec<String> = [code, kind, status]
+            .into_iter()
+            .flatten()
+            .filter_map(Raw::as_str)
+            .map(Str::to_text)
+            .collect();
+        let is_name =
+            |name: &&String| !name.is_empty() && !name.bytes().all(|b| b.is_ascii_digit());
+        let chosen = names
+            .iter()
+            .find(is_name)
+            .cloned()
+            .unwrap_or_else(|| "error".to_owned());
         let outer = payload.members(&["code", "status_code", "status"]);
         let status = [code, status_code, status, http_code]
             .into_iter()
@@ -133,16 +175,32 @@ impl ErrorDocument {
             .or_else(|| text(error))
             .unwrap_or_else(|| payload.text().to_owned());
         let spent = names.iter().any(|name| is_spent(name));
-        let passing = status.is_some_and(is_passing_status) || names.iter().any(|name| is_passing(name));
-        Self { kind: chosen, message, status, retryable: passing && !spent }
+        let passing =
+            status.is_some_and(is_passing_status) || names.iter().any(|name| is_passing(name));
+        Self {
+            kind: chosen,
+            message,
+            status,
+            retryable: passing && !spent,
+        }
     }
 
     /// The failure of a stream in which this document came.
     #[must_use]
     pub fn failure(self, offset: u64, raw: Option<&str>, before_content: bool) -> Failure {
-        let Self { kind, message, status, retryable } = self;
+        let Self {
+            kind,
+            message,
+            status,
+            retryable,
+        } = self;
         Failure {
-            kind: FailureKind::Provider(ProviderFault { kind, status, retryable, before_content }),
+            kind: FailureKind::Provider(ProviderFault {
+                kind,
+                status,
+                retryable,
+                before_content,
+            }),
             message,
             offset,
             raw: raw.map(str::to_owned),
@@ -155,7 +213,9 @@ fn http_status(value: Raw<'_>) -> Option<u16> {
         Some(digits) => digits.plain()?.parse().ok()?,
         None => value.as_u64()?,
     };
-    u16::try_from(number).ok().filter(|status| (400..=599).contains(status))
+    u16::try_from(number)
+        .ok()
+        .filter(|status| (400..=599).contains(status))
 }
 
 /// Statuses after which HTTP clients try again.
@@ -165,15 +225,27 @@ const fn is_passing_status(status: u16) -> bool {
 
 /// Folds `RateLimitError`, `rate_limit_error` and `rate limit error` to one spelling.
 fn fold(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    name.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
 /// Whether the name means that money or quota has run out, which waiting does not mend.
 fn is_spent(name: &str) -> bool {
     let name = fold(name);
-    ["insufficientquota", "quotaexceeded", "exceededquota", "billing", "payment", "insufficientcredit", "insufficientbalance", "credit"]
-        .iter()
-        .any(|word| name.contains(word))
+    [
+        "insufficientquota",
+        "quotaexceeded",
+        "exceededquota",
+        "billing",
+        "payment",
+        "insufficientcredit",
+        "insufficientbalance",
+        "credit",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
 }
 
 /// Whether the name means overload, a rate limit, a time-out or a fault of the server.

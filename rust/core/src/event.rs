@@ -71,7 +71,11 @@ impl StopReason {
     pub const fn is_cut(self) -> bool {
         matches!(
             self,
-            Self::MaxTokens | Self::ContextWindow | Self::ContentFilter | Self::Refusal | Self::Other
+            Self::MaxTokens
+                | Self::ContextWindow
+                | Self::ContentFilter
+                | Self::Refusal
+                | Self::Other
         )
     }
 }
@@ -104,7 +108,9 @@ impl Terminal {
     /// The terminal of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|terminal| terminal.as_str() == name)
+        Self::ALL
+            .into_iter()
+            .find(|terminal| terminal.as_str() == name)
     }
 }
 
@@ -182,17 +188,27 @@ impl WarningCode {
         match self {
             Self::InvalidUtf8 => "a field value is not UTF-8; U+FFFD stands for each invalid part",
             Self::LoneSurrogate => "a surrogate escape without its partner became U+FFFD",
-            Self::EofFlush => "the input ended without the blank line of its last event, which was taken",
-            Self::EofDiscard => "the input ended without the blank line of its last event, which was dropped",
+            Self::EofFlush => {
+                "the input ended without the blank line of its last event, which was taken"
+            }
+            Self::EofDiscard => {
+                "the input ended without the blank line of its last event, which was dropped"
+            }
             Self::NotJson => "a payload that is no JSON was passed over",
             Self::ContentAfterStop => "content after the end of the turn was ignored",
-            Self::MissingTerminal => "the input ended after the stop reason but without the wire's closing event",
-            Self::ToolStopWithoutCalls => "the wire stopped for tool use, but there is no call for the host to run",
+            Self::MissingTerminal => {
+                "the input ended after the stop reason but without the wire's closing event"
+            }
+            Self::ToolStopWithoutCalls => {
+                "the wire stopped for tool use, but there is no call for the host to run"
+            }
             Self::SyntheticToolId => "a tool call came without an id and was given one",
             Self::DroppedFragment => "a fragment that belongs to no open block was dropped",
             Self::UnknownEvent => "an event or delta of an unknown type was kept as an extension",
             Self::DuplicateToolId => "two tool calls of the turn have the same id",
-            Self::DoneMismatch => "a closing form contradicts the deltas before it, which were kept",
+            Self::DoneMismatch => {
+                "a closing form contradicts the deltas before it, which were kept"
+            }
         }
     }
 }
@@ -296,18 +312,54 @@ struct Span {
 
 #[derive(Debug, Clone, Copy)]
 enum Entry {
-    MessageStart { id: Option<Span>, model: Option<Span> },
-    TextDelta { index: usize, text: Span },
-    ThinkingDelta { index: usize, text: Span },
-    SignatureDelta { index: usize, signature: Span },
-    RedactedThinking { index: usize, data: Span },
-    ToolUseStart { index: usize, id: Span, name: Span, extra: Option<Span> },
-    InputJsonDelta { index: usize, partial_json: Span },
-    Citation { index: usize, json: Span },
-    Extension { index: Option<usize>, kind: Span, json: Span },
-    ContentBlockStop { index: usize },
+    MessageStart {
+        id: Option<Span>,
+        model: Option<Span>,
+    },
+    TextDelta {
+        index: usize,
+        text: Span,
+    },
+    ThinkingDelta {
+        index: usize,
+        text: Span,
+    },
+    SignatureDelta {
+        index: usize,
+        signature: Span,
+    },
+    RedactedThinking {
+        index: usize,
+        data: Span,
+    },
+    ToolUseStart {
+        index: usize,
+        id: Span,
+        name: Span,
+        extra: Option<Span>,
+    },
+    InputJsonDelta {
+        index: usize,
+        partial_json: Span,
+    },
+    Citation {
+        index: usize,
+        json: Span,
+    },
+    Extension {
+        index: Option<usize>,
+        kind: Span,
+        json: Span,
+    },
+    ContentBlockStop {
+        index: usize,
+    },
     Usage(Usage),
-    MessageStop { stop_reason: StopReason, raw_reason: Option<Span>, terminal: Terminal },
+    MessageStop {
+        stop_reason: StopReason,
+        raw_reason: Option<Span>,
+        terminal: Terminal,
+    },
 }
 
 /// Events in order, their texts in one buffer: a decoder that is fed a chunk at a time fills and empties
@@ -349,41 +401,72 @@ impl EventLog {
 
     /// The events from the `start`-th on.
     pub fn from(&self, start: usize) -> impl ExactSizeIterator<Item = Event<'_>> {
-        self.entries[start.min(self.entries.len())..].iter().map(|entry| self.view(*entry))
+        self.entries[start.min(self.entries.len())..]
+            .iter()
+            .map(|entry| self.view(*entry))
     }
 
     /// Adds an event.
     pub fn push(&mut self, event: Event<'_>) {
         let entry = match event {
-            Event::MessageStart { id, model } => {
-                Entry::MessageStart { id: id.map(|t| self.keep(t)), model: model.map(|t| self.keep(t)) }
-            }
-            Event::TextDelta { index, text } => Entry::TextDelta { index, text: self.keep(text) },
-            Event::ThinkingDelta { index, text } => Entry::ThinkingDelta { index, text: self.keep(text) },
-            Event::SignatureDelta { index, signature } => {
-                Entry::SignatureDelta { index, signature: self.keep(signature) }
-            }
-            Event::RedactedThinking { index, data } => {
-                Entry::RedactedThinking { index, data: self.keep(data) }
-            }
-            Event::ToolUseStart { index, id, name, extra } => Entry::ToolUseStart {
+            Event::MessageStart { id, model } => Entry::MessageStart {
+                id: id.map(|t| self.keep(t)),
+                model: model.map(|t| self.keep(t)),
+            },
+            Event::TextDelta { index, text } => Entry::TextDelta {
+                index,
+                text: self.keep(text),
+            },
+            Event::ThinkingDelta { index, text } => Entry::ThinkingDelta {
+                index,
+                text: self.keep(text),
+            },
+            Event::SignatureDelta { index, signature } => Entry::SignatureDelta {
+                index,
+                signature: self.keep(signature),
+            },
+            Event::RedactedThinking { index, data } => Entry::RedactedThinking {
+                index,
+                data: self.keep(data),
+            },
+            Event::ToolUseStart {
+                index,
+                id,
+                name,
+                extra,
+            } => Entry::ToolUseStart {
                 index,
                 id: self.keep(id),
                 name: self.keep(name),
                 extra: extra.map(|t| self.keep(t)),
             },
-            Event::InputJsonDelta { index, partial_json } => {
-                Entry::InputJsonDelta { index, partial_json: self.keep(partial_json) }
-            }
-            Event::Citation { index, json } => Entry::Citation { index, json: self.keep(json) },
-            Event::Extension { index, kind, json } => {
-                Entry::Extension { index, kind: self.keep(kind), json: self.keep(json) }
-            }
+            Event::InputJsonDelta {
+                index,
+                partial_json,
+            } => Entry::InputJsonDelta {
+                index,
+                partial_json: self.keep(partial_json),
+            },
+            Event::Citation { index, json } => Entry::Citation {
+                index,
+                json: self.keep(json),
+            },
+            Event::Extension { index, kind, json } => Entry::Extension {
+                index,
+                kind: self.keep(kind),
+                json: self.keep(json),
+            },
             Event::ContentBlockStop { index } => Entry::ContentBlockStop { index },
             Event::Usage(usage) => Entry::Usage(usage),
-            Event::MessageStop { stop_reason, raw_reason, terminal } => {
-                Entry::MessageStop { stop_reason, raw_reason: raw_reason.map(|t| self.keep(t)), terminal }
-            }
+            Event::MessageStop {
+                stop_reason,
+                raw_reason,
+                terminal,
+            } => Entry::MessageStop {
+                stop_reason,
+                raw_reason: raw_reason.map(|t| self.keep(t)),
+                terminal,
+            },
         };
         self.entries.push(entry);
     }
@@ -391,36 +474,73 @@ impl EventLog {
     fn keep(&mut self, text: &str) -> Span {
         let start = self.text.len();
         self.text.push_str(text);
-        Span { start, end: self.text.len() }
+        Span {
+            start,
+            end: self.text.len(),
+        }
     }
 
     fn view(&self, entry: Entry) -> Event<'_> {
         let text = |span: Span| &self.text[span.start..span.end];
         match entry {
-            Entry::MessageStart { id, model } => {
-                Event::MessageStart { id: id.map(text), model: model.map(text) }
-            }
-            Entry::TextDelta { index, text: span } => Event::TextDelta { index, text: text(span) },
-            Entry::ThinkingDelta { index, text: span } => Event::ThinkingDelta { index, text: text(span) },
-            Entry::SignatureDelta { index, signature } => {
-                Event::SignatureDelta { index, signature: text(signature) }
-            }
-            Entry::RedactedThinking { index, data } => Event::RedactedThinking { index, data: text(data) },
-            Entry::ToolUseStart { index, id, name, extra } => {
-                Event::ToolUseStart { index, id: text(id), name: text(name), extra: extra.map(text) }
-            }
-            Entry::InputJsonDelta { index, partial_json } => {
-                Event::InputJsonDelta { index, partial_json: text(partial_json) }
-            }
-            Entry::Citation { index, json } => Event::Citation { index, json: text(json) },
-            Entry::Extension { index, kind, json } => {
-                Event::Extension { index, kind: text(kind), json: text(json) }
-            }
+            Entry::MessageStart { id, model } => Event::MessageStart {
+                id: id.map(text),
+                model: model.map(text),
+            },
+            Entry::TextDelta { index, text: span } => Event::TextDelta {
+                index,
+                text: text(span),
+            },
+            Entry::ThinkingDelta { index, text: span } => Event::ThinkingDelta {
+                index,
+                text: text(span),
+            },
+            Entry::SignatureDelta { index, signature } => Event::SignatureDelta {
+                index,
+                signature: text(signature),
+            },
+            Entry::RedactedThinking { index, data } => Event::RedactedThinking {
+                index,
+                data: text(data),
+            },
+            Entry::ToolUseStart {
+                index,
+                id,
+                name,
+                extra,
+            } => Event::ToolUseStart {
+                index,
+                id: text(id),
+                name: text(name),
+                extra: extra.map(text),
+            },
+            Entry::InputJsonDelta {
+                index,
+                partial_json,
+            } => Event::InputJsonDelta {
+                index,
+                partial_json: text(partial_json),
+            },
+            Entry::Citation { index, json } => Event::Citation {
+                index,
+                json: text(json),
+            },
+            Entry::Extension { index, kind, json } => Event::Extension {
+                index,
+                kind: text(kind),
+                json: text(json),
+            },
             Entry::ContentBlockStop { index } => Event::ContentBlockStop { index },
             Entry::Usage(usage) => Event::Usage(usage),
-            Entry::MessageStop { stop_reason, raw_reason, terminal } => {
-                Event::MessageStop { stop_reason, raw_reason: raw_reason.map(text), terminal }
-            }
+            Entry::MessageStop {
+                stop_reason,
+                raw_reason,
+                terminal,
+            } => Event::MessageStop {
+                stop_reason,
+                raw_reason: raw_reason.map(text),
+                terminal,
+            },
         }
     }
 }

@@ -188,7 +188,10 @@ impl<'a> Iterator for Entries<'a> {
             return None;
         }
         let (key_end, escaped) = string_end(bytes, start + 1)?;
-        let key = Str { body: &self.rest[start + 1..key_end], escaped };
+        let key = Str {
+            body: &self.rest[start + 1..key_end],
+            escaped,
+        };
         let colon = key_end + 1 + bytes[key_end + 1..].iter().position(|&b| b == b':')?;
         let value = skip_space(bytes, colon + 1);
         let end = value_end(bytes, value)?;
@@ -269,7 +272,9 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
         }
         _ => {
             let rest = &bytes[at..];
-            let length = rest.iter().position(|&b| matches!(b, b',' | b'}' | b']') || is_space(b));
+            let length = rest
+                .iter()
+                .position(|&b| matches!(b, b',' | b'}' | b']') || is_space(b));
             Some(at + length.unwrap_or(rest.len()))
         }
     }
@@ -278,7 +283,10 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 impl<'a> Str<'a> {
     /// A string whose body, between the quotes, is `body`.
     pub(crate) fn between(body: &'a str) -> Self {
-        Self { body, escaped: memchr::memchr(b'\\', body.as_bytes()).is_some() }
+        Self {
+            body,
+            escaped: memchr::memchr(b'\\', body.as_bytes()).is_some(),
+        }
     }
 
     /// A string whose body is known to hold escapes or not.
@@ -315,7 +323,11 @@ impl<'a> Str<'a> {
     /// Whether the string is `text`.
     #[must_use]
     pub fn is(self, text: &str) -> bool {
-        if self.escaped { self.to_text() == text } else { self.body == text }
+        if self.escaped {
+            self.to_text() == text
+        } else {
+            self.body == text
+        }
     }
 
     /// The text, lone surrogates as U+FFFD.
@@ -371,7 +383,10 @@ impl<'a> Str<'a> {
             }
             let kind = rest.as_bytes().get(1).copied().unwrap_or(b'\\');
             if kind == b'u' {
-                let unit = rest.get(2..6).and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or(0xFFFD);
+                let unit = rest
+                    .get(2..6)
+                    .and_then(|hex| u16::from_str_radix(hex, 16).ok())
+                    .unwrap_or(0xFFFD);
                 rest = rest.get(6..).unwrap_or("");
                 lone += push_unit(unit, out, half);
                 continue;
@@ -483,7 +498,10 @@ fn plain_run(bytes: &[u8]) -> usize {
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
     let mut at = 0;
     // Eight bytes at a time: a byte's high bit is set in `hit` exactly up to the first special byte.
-    while let Some(chunk) = bytes.get(at..at + 8).and_then(|chunk| chunk.first_chunk::<8>()) {
+    while let Some(chunk) = bytes
+        .get(at..at + 8)
+        .and_then(|chunk| chunk.first_chunk::<8>())
+    {
         let word = u64::from_le_bytes(*chunk);
         let quote = word ^ (ONES * u64::from(b'"'));
         let slash = word ^ (ONES * u64::from(b'\\'));
@@ -496,7 +514,10 @@ fn plain_run(bytes: &[u8]) -> usize {
         }
         at += 8;
     }
-    while bytes.get(at).is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\') {
+    while bytes
+        .get(at)
+        .is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\')
+    {
         at += 1;
     }
     at
@@ -517,7 +538,11 @@ fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     if bytes[at] == b'-' {
         at += 1;
     }
-    at = if bytes.get(at) == Some(&b'0') { at + 1 } else { digits(at)? };
+    at = if bytes.get(at) == Some(&b'0') {
+        at + 1
+    } else {
+        digits(at)?
+    };
     if bytes.get(at) == Some(&b'.') {
         at = digits(at + 1)?;
     }
@@ -548,7 +573,11 @@ fn validate(bytes: &[u8], max_depth: usize) -> Result<(), JsonError> {
 }
 
 /// Like [`validate`]; what is open where the text ends or fails stays in `open`, `true` for an object.
-pub(crate) fn validate_to(bytes: &[u8], max_depth: usize, open: &mut Vec<bool>) -> Result<(), JsonError> {
+pub(crate) fn validate_to(
+    bytes: &[u8],
+    max_depth: usize,
+    open: &mut Vec<bool>,
+) -> Result<(), JsonError> {
     let mut at = 0;
     loop {
         // A value starts here.
@@ -584,7 +613,11 @@ pub(crate) fn validate_to(bytes: &[u8], max_depth: usize, open: &mut Vec<bool>) 
         loop {
             at = skip_space(bytes, at);
             let Some(&object) = open.last() else {
-                return if at == bytes.len() { Ok(()) } else { Err(JsonError::Syntax(at)) };
+                return if at == bytes.len() {
+                    Ok(())
+                } else {
+                    Err(JsonError::Syntax(at))
+                };
             };
             match (bytes.get(at), object) {
                 (None, _) => return Err(JsonError::UnexpectedEnd),

@@ -2,6 +2,8 @@
 //!
 //! Data flows one way: bytes, [`sse`] frames, a wire's state machine, [`event`]s, [`assemble`]d message.
 
+#![forbid(unsafe_code)]
+
 pub mod arguments;
 pub mod assemble;
 pub mod decoder;

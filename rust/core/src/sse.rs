@@ -173,7 +173,11 @@ impl Framer {
     ///
     /// # Errors
     /// [`TooLarge`] as soon as an event is known to be larger than allowed; nothing may be fed after it.
-    pub fn feed(&mut self, chunk: &[u8], mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>) -> Result<(), TooLarge> {
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>,
+    ) -> Result<(), TooLarge> {
         let base = self.consumed;
         self.consumed += chunk.len() as u64;
         match self.run(chunk, base, &mut sink) {
@@ -198,7 +202,11 @@ impl Framer {
     }
 
     fn run(&mut self, chunk: &[u8], base: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let mut at = if self.bom < BOM.len() { self.skip_bom(chunk) } else { 0 };
+        let mut at = if self.bom < BOM.len() {
+            self.skip_bom(chunk)
+        } else {
+            0
+        };
         if self.after_cr && at < chunk.len() {
             self.after_cr = false;
             at += usize::from(chunk[at] == b'\n');
@@ -292,7 +300,11 @@ impl Framer {
             0 => (0, line_offset),
             _ => (self.data_length(held) + 1, self.data_offset),
         };
-        if before + added > limit { Err(Stop::TooLarge(TooLarge { offset })) } else { Ok(()) }
+        if before + added > limit {
+            Err(Stop::TooLarge(TooLarge { offset }))
+        } else {
+            Ok(())
+        }
     }
 
     /// Takes a piece of a line whose end has not come yet.
@@ -350,7 +362,11 @@ impl Framer {
         }
     }
 
-    fn end_partial_line<'c>(&mut self, held: &mut Option<&'c [u8]>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn end_partial_line(
+        &mut self,
+        held: &mut Option<&[u8]>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         let kind = std::mem::replace(&mut self.line_kind, Line::None);
         let offset = self.line_offset;
         match kind {
@@ -379,11 +395,11 @@ impl Framer {
     }
 
     /// Any line but a blank one and `data:` with its colon.
-    fn other_line<'c>(
+    fn other_line(
         &mut self,
         line: &[u8],
         offset: u64,
-        held: &mut Option<&'c [u8]>,
+        held: &mut Option<&[u8]>,
         sink: &mut Sink<'_>,
     ) -> Result<(), Stop> {
         let (name, value) = match memchr(b':', line) {
@@ -428,7 +444,13 @@ impl Framer {
                 }
             }
             b"error" if self.foreign => {
-                emit(sink, Item::ErrorField { text: String::from_utf8_lossy(value), offset })?;
+                emit(
+                    sink,
+                    Item::ErrorField {
+                        text: String::from_utf8_lossy(value),
+                        offset,
+                    },
+                )?;
             }
             _ if self.foreign && self.alien_offset.is_none() && self.data_lines == 0 => {
                 self.alien_offset = Some(offset);
@@ -447,20 +469,29 @@ impl Framer {
     }
 
     /// A blank line, or the end of input: gives out what is pending and starts a new block.
-    fn dispatch(&mut self, held: Option<&[u8]>, flushed: bool, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn dispatch(
+        &mut self,
+        held: Option<&[u8]>,
+        flushed: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Stop> {
         let mut result = Ok(());
         if self.data_lines > 0 {
             let bytes = held.unwrap_or(&self.data[self.data_skip..]);
-            let data = match std::str::from_utf8(bytes) {
-                Ok(text) => Cow::Borrowed(text),
-                Err(_) => {
-                    for line in bytes.split(|&byte| byte == b'\n') {
-                        if std::str::from_utf8(line).is_err() {
-                            emit(sink, Item::InvalidUtf8 { offset: self.data_offset })?;
-                        }
+            let data = if let Ok(text) = std::str::from_utf8(bytes) {
+                Cow::Borrowed(text)
+            } else {
+                for line in bytes.split(|&byte| byte == b'\n') {
+                    if std::str::from_utf8(line).is_err() {
+                        emit(
+                            sink,
+                            Item::InvalidUtf8 {
+                                offset: self.data_offset,
+                            },
+                        )?;
                     }
-                    String::from_utf8_lossy(bytes)
                 }
+                String::from_utf8_lossy(bytes)
             };
             let frame = Frame {
                 event: &self.event,
@@ -472,7 +503,13 @@ impl Framer {
             };
             result = emit(sink, Item::Frame(frame));
         } else if let Some(offset) = self.alien_offset {
-            result = emit(sink, Item::Foreign { text: String::from_utf8_lossy(&self.alien), offset });
+            result = emit(
+                sink,
+                Item::Foreign {
+                    text: String::from_utf8_lossy(&self.alien),
+                    offset,
+                },
+            );
         }
         self.data_lines = 0;
         self.data.clear();
@@ -508,7 +545,11 @@ fn emit(sink: &mut Sink<'_>, item: Item<'_>) -> Result<(), Stop> {
     }
 }
 
-fn decode_field<'v>(value: &'v [u8], offset: u64, sink: &mut Sink<'_>) -> Result<Cow<'v, str>, Stop> {
+fn decode_field<'v>(
+    value: &'v [u8],
+    offset: u64,
+    sink: &mut Sink<'_>,
+) -> Result<Cow<'v, str>, Stop> {
     let text = String::from_utf8_lossy(value);
     if matches!(text, Cow::Owned(_)) {
         emit(sink, Item::InvalidUtf8 { offset })?;
@@ -583,7 +624,11 @@ pub fn encode(
         }
         out.push('\n');
         let Some(end) = end else { break };
-        let width = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
+        let width = if rest[end..].starts_with("\r\n") {
+            2
+        } else {
+            1
+        };
         rest = &rest[end + width..];
     }
     out.push('\n');

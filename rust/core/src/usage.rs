@@ -32,7 +32,10 @@ pub(crate) struct AnthropicUsage {
 impl AnthropicUsage {
     /// What the reports so far add up to.
     pub(crate) fn get(&self) -> Option<Usage> {
-        self.seen.then(|| Usage { output_tokens: self.delta_output.unwrap_or(self.usage.output_tokens), ..self.usage })
+        self.seen.then(|| Usage {
+            output_tokens: self.delta_output.unwrap_or(self.usage.output_tokens),
+            ..self.usage
+        })
     }
 
     /// Takes the report of a `message_start`.
@@ -63,7 +66,8 @@ impl AnthropicUsage {
             "output_tokens_details",
         ]);
         let number = |value: Option<Raw<'_>>| value.and_then(Raw::as_u64);
-        let (input, output, read, write) = (number(input), number(output), number(read), number(write));
+        let (input, output, read, write) =
+            (number(input), number(output), number(read), number(write));
         let one_hour = number(detail.and_then(|d| d.member("ephemeral_1h_input_tokens")));
         let thinking = number(output_detail.and_then(|d| d.member("thinking_tokens")));
         self.seen |= [input, output, read, write].iter().any(Option::is_some);
@@ -90,22 +94,43 @@ impl AnthropicUsage {
 /// Usage as OpenAI Chat Completions and its imitators report it; `None` where the object has no counter
 /// that is known.
 pub(crate) fn chat(report: Raw<'_>) -> Option<Usage> {
-    let [prompt, completion, total, prompt_details, hit, cached, read, created, completion_details, reasoning] = report
-        .members(&[
-            "prompt_tokens",
-            "completion_tokens",
-            "total_tokens",
-            "prompt_tokens_details",
-            "prompt_cache_hit_tokens",
-            "cached_tokens",
-            "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-            "completion_tokens_details",
-            "reasoning_tokens",
-        ]);
+    let [
+        prompt,
+        completion,
+        total,
+        prompt_details,
+        hit,
+        cached,
+        read,
+        created,
+        completion_details,
+        reasoning,
+    ] = report.members(&[
+        "prompt_tokens",
+        "completion_tokens",
+        "total_tokens",
+        "prompt_tokens_details",
+        "prompt_cache_hit_tokens",
+        "cached_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "completion_tokens_details",
+        "reasoning_tokens",
+    ]);
     let number = |value: Option<Raw<'_>>| value.and_then(Raw::as_u64);
     let detail = |object: Option<Raw<'_>>, name: &str| number(object.and_then(|o| o.member(name)));
-    let known = [prompt, completion, total, prompt_details, hit, cached, read, created, completion_details, reasoning];
+    let known = [
+        prompt,
+        completion,
+        total,
+        prompt_details,
+        hit,
+        cached,
+        read,
+        created,
+        completion_details,
+        reasoning,
+    ];
     if known.iter().all(Option::is_none) {
         return None;
     }
@@ -116,13 +141,15 @@ pub(crate) fn chat(report: Raw<'_>) -> Option<Usage> {
         .or_else(|| number(cached))
         .or_else(|| number(read))
         .unwrap_or(0);
-    let cache_write =
-        detail(prompt_details, "cache_write_tokens").or_else(|| number(created)).unwrap_or(0);
-    let reasoning =
-        detail(completion_details, "reasoning_tokens").or_else(|| number(reasoning)).unwrap_or(0);
-    let caches = cache_read.saturating_add(cache_write);
+    let cache_write = detail(prompt_details, "cache_write_tokens")
+        .or_else(|| number(created))
+        .unwrap_or(0);
+    let reasoning = detail(completion_details, "reasoning_tokens")
+        .or_else(|| number(reasoning))
+        .unwrap_or(0);
+    let from_caches = cache_read.saturating_add(cache_write);
     // Some count the caches into the prompt, some beside it; more cached than prompted can only be beside.
-    let input = prompt.checked_sub(caches).unwrap_or(prompt);
+    let input = prompt.checked_sub(from_caches).unwrap_or(prompt);
     // xAI's completion leaves reasoning out; its total tells.
     let with_reasoning = completion.saturating_add(reasoning);
     let outside = reasoning > 0 && number(total) == Some(prompt.saturating_add(with_reasoning));

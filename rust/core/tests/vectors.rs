@@ -1,6 +1,7 @@
 //! The vectors of `tests/vectors`, which the Python tests read as well: one right answer each.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -11,12 +12,14 @@ use turntape_core::assemble::{Block, Message};
 use turntape_core::decoder::{Options, StreamDecoder};
 use turntape_core::detect::detect;
 use turntape_core::error::FailureKind;
-use turntape_core::event::Event;
+use turntape_core::event::{Event, Terminal};
 use turntape_core::sse::{self, EndOfInput, Framer, Item};
 use turntape_core::usage::Usage;
 
 fn cases(file: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/vectors")
+        .join(file);
     let text = std::fs::read_to_string(&path).expect("the vector file is there");
     let value: Value = serde_json::from_str(&text).expect("the vector file is JSON");
     value["cases"].as_array().expect("cases is a list").clone()
@@ -28,30 +31,54 @@ fn text_of(value: &Value) -> String {
     };
     let piece = |part: &Value| match part.as_str() {
         Some(text) => text.to_owned(),
-        None => part["repeat"].as_str().expect("repeat").repeat(usize::try_from(part["times"].as_u64().expect("times")).expect("small")),
+        None => part["repeat"]
+            .as_str()
+            .expect("repeat")
+            .repeat(usize::try_from(part["times"].as_u64().expect("times")).expect("small")),
     };
-    parts.as_array().expect("parts is a list").iter().map(piece).collect()
+    parts
+        .as_array()
+        .expect("parts is a list")
+        .iter()
+        .map(piece)
+        .collect()
 }
 
 fn unhex(hex: &str) -> Vec<u8> {
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
+    (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex"))
+        .collect()
 }
 
 /// Whether `actual` is what the vector expects, its placeholders resolved. `made_up` remembers synthetic
 /// values, which must agree within a case.
 fn agrees(expected: &Value, actual: &Value, made_up: &mut Vec<(u64, String)>) -> bool {
     if let Some(number) = expected.get("synthetic").and_then(Value::as_u64) {
-        let Some(text) = actual.as_str() else { return false };
+        let Some(text) = actual.as_str() else {
+            return false;
+        };
         let fits = !text.is_empty()
             && text.len() <= 40
-            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-        let known = made_up.iter().find(|(known, _)| *known == number).map(|(_, text)| text.clone());
-        let other = made_up.iter().any(|(known, value)| *known != number && value == text);
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        let known = made_up
+            .iter()
+            .find(|(known, _)| *known == number)
+            .map(|(_, text)| text.clone());
+        let other = made_up
+            .iter()
+            .any(|(known, value)| *known != number && value == text);
         made_up.push((number, text.to_owned()));
         return fits && !other && known.is_none_or(|known| known == text);
     }
     if let Some(needles) = expected.get("contains").and_then(Value::as_array) {
-        return actual.as_str().is_some_and(|text| needles.iter().all(|n| text.contains(n.as_str().expect("text"))));
+        return actual.as_str().is_some_and(|text| {
+            needles
+                .iter()
+                .all(|n| text.contains(n.as_str().expect("text")))
+        });
     }
     if expected.get("parts").is_some() {
         return actual.as_str() == Some(&text_of(expected));
@@ -59,7 +86,10 @@ fn agrees(expected: &Value, actual: &Value, made_up: &mut Vec<(u64, String)>) ->
     match (expected, actual) {
         (Value::Object(members), Value::Object(_)) => members.iter().all(|(name, value)| {
             if name == "extra" && value.is_string() {
-                let parse = |v: &Value| v.as_str().and_then(|t| serde_json::from_str::<Value>(t).ok());
+                let parse = |v: &Value| {
+                    v.as_str()
+                        .and_then(|t| serde_json::from_str::<Value>(t).ok())
+                };
                 return parse(value).is_some() && parse(value) == parse(&actual[name]);
             }
             agrees(value, actual.get(name).unwrap_or(&Value::Null), made_up)
@@ -84,20 +114,38 @@ fn usage_value(usage: Usage) -> Value {
 
 fn event_value(event: Event<'_>) -> Value {
     match event {
-        Event::MessageStart { id, model } => json!({"type": "message_start", "id": id, "model": model}),
-        Event::TextDelta { index, text } => json!({"type": "text_delta", "index": index, "text": text}),
-        Event::ThinkingDelta { index, text } => json!({"type": "thinking_delta", "index": index, "text": text}),
+        Event::MessageStart { id, model } => {
+            json!({"type": "message_start", "id": id, "model": model})
+        }
+        Event::TextDelta { index, text } => {
+            json!({"type": "text_delta", "index": index, "text": text})
+        }
+        Event::ThinkingDelta { index, text } => {
+            json!({"type": "thinking_delta", "index": index, "text": text})
+        }
         Event::SignatureDelta { index, signature } => {
             json!({"type": "signature_delta", "index": index, "signature": signature})
         }
-        Event::RedactedThinking { index, data } => json!({"type": "redacted_thinking", "index": index, "data": data}),
-        Event::ToolUseStart { index, id, name, extra } => {
+        Event::RedactedThinking { index, data } => {
+            json!({"type": "redacted_thinking", "index": index, "data": data})
+        }
+        Event::ToolUseStart {
+            index,
+            id,
+            name,
+            extra,
+        } => {
             json!({"type": "tool_use_start", "index": index, "id": id, "name": name, "extra": extra})
         }
-        Event::InputJsonDelta { index, partial_json } => {
+        Event::InputJsonDelta {
+            index,
+            partial_json,
+        } => {
             json!({"type": "input_json_delta", "index": index, "partial_json": partial_json})
         }
-        Event::Citation { index, json } => json!({"type": "citation", "index": index, "json": json}),
+        Event::Citation { index, json } => {
+            json!({"type": "citation", "index": index, "json": json})
+        }
         Event::Extension { index, kind, json } => {
             json!({"type": "extension", "index": index, "kind": kind, "json": json})
         }
@@ -107,7 +155,11 @@ fn event_value(event: Event<'_>) -> Value {
             value["type"] = "usage".into();
             value
         }
-        Event::MessageStop { stop_reason, raw_reason, terminal } => json!({
+        Event::MessageStop {
+            stop_reason,
+            raw_reason,
+            terminal,
+        } => json!({
             "type": "message_stop",
             "stop_reason": stop_reason.as_str(),
             "raw_reason": raw_reason,
@@ -118,16 +170,32 @@ fn event_value(event: Event<'_>) -> Value {
 
 fn block_value(block: &Block) -> Value {
     match block {
-        Block::Text { text, citations, signature, .. } => {
+        Block::Text {
+            text,
+            citations,
+            signature,
+            ..
+        } => {
             json!({"type": "text", "text": text, "citations": citations, "signature": signature})
         }
-        Block::Thinking { text, signature } => json!({"type": "thinking", "text": text, "signature": signature}),
+        Block::Thinking { text, signature } => {
+            json!({"type": "thinking", "text": text, "signature": signature})
+        }
         Block::RedactedThinking { data } => json!({"type": "redacted_thinking", "data": data}),
-        Block::ToolUse { id, name, arguments, signature, extra, complete } => json!({
+        Block::ToolUse {
+            id,
+            name,
+            arguments,
+            signature,
+            extra,
+            complete,
+        } => json!({
             "type": "tool_use", "id": id, "name": name, "arguments": arguments,
             "signature": signature, "extra": extra, "complete": complete,
         }),
-        Block::Provider { kind, json } => json!({"type": "provider_block", "kind": kind, "json": json}),
+        Block::Provider { kind, json } => {
+            json!({"type": "provider_block", "kind": kind, "json": json})
+        }
     }
 }
 
@@ -138,7 +206,7 @@ fn message_value(message: &Message) -> Value {
         "content": message.content.iter().map(block_value).collect::<Vec<_>>(),
         "stop_reason": message.stop_reason.as_str(),
         "raw_reason": message.raw_reason,
-        "terminal": message.terminal.map(|t| t.as_str()),
+        "terminal": message.terminal.map(Terminal::as_str),
         "usage": message.usage.map(usage_value),
         "complete": message.complete,
         "reasoning_field": message.reasoning_field,
@@ -149,8 +217,14 @@ fn options_of(case: &Value) -> Options {
     let given = &case["options"];
     Options {
         choice: given["choice"].as_u64().unwrap_or(0),
-        eof: if given["eof"] == "discard" { EndOfInput::Discard } else { EndOfInput::Flush },
-        max_event_bytes: given["max_event_bytes"].as_u64().map(|n| usize::try_from(n).expect("small")),
+        eof: if given["eof"] == "discard" {
+            EndOfInput::Discard
+        } else {
+            EndOfInput::Flush
+        },
+        max_event_bytes: given["max_event_bytes"]
+            .as_u64()
+            .map(|n| usize::try_from(n).expect("small")),
         strict: given["strict"].as_bool().unwrap_or(false),
         server_tools: given["server_tools"]
             .as_array()
@@ -172,8 +246,16 @@ fn merged(events: &[Value]) -> Vec<Value> {
             _ => "",
         };
         match out.last_mut() {
-            Some(last) if !member.is_empty() && last["type"] == event["type"] && last["index"] == event["index"] => {
-                let joined = format!("{}{}", last[member].as_str().unwrap_or(""), event[member].as_str().unwrap_or(""));
+            Some(last)
+                if !member.is_empty()
+                    && last["type"] == event["type"]
+                    && last["index"] == event["index"] =>
+            {
+                let joined = format!(
+                    "{}{}",
+                    last[member].as_str().unwrap_or(""),
+                    event[member].as_str().unwrap_or("")
+                );
                 last[member] = joined.into();
             }
             _ => out.push(event.clone()),
@@ -185,7 +267,8 @@ fn merged(events: &[Value]) -> Vec<Value> {
 fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
     let body = text_of(&case["body"]).into_bytes();
     let expected = &case["expected"];
-    let mut decoder = StreamDecoder::new(dialect, options_of(case)).expect("a dialect of this version");
+    let mut decoder =
+        StreamDecoder::new(dialect, options_of(case)).expect("a dialect of this version");
     let mut events = Vec::new();
     for piece in body.chunks(chunk) {
         decoder.feed(piece);
@@ -196,9 +279,17 @@ fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
     events.extend(decoder.events().iter().map(event_value));
     let mut faults = Vec::new();
     let mut made_up = Vec::new();
-    let ignored: Vec<&Value> = expected["ignore_events"].as_array().into_iter().flatten().collect();
+    let ignored: Vec<&Value> = expected["ignore_events"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
     let more = expected["more_extensions"] == true;
-    let mut shown: Vec<Value> = events.iter().filter(|event| !ignored.contains(&&event["type"])).cloned().collect();
+    let mut shown: Vec<Value> = events
+        .iter()
+        .filter(|event| !ignored.contains(&&event["type"]))
+        .cloned()
+        .collect();
     let mut wanted: Vec<Value> = expected["events"]
         .as_array()
         .into_iter()
@@ -207,13 +298,19 @@ fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
         .cloned()
         .collect();
     if more {
-        shown.retain(|event| event["type"] != "extension" || !event["index"].is_null() || wanted.contains(event));
+        shown.retain(|event| {
+            event["type"] != "extension" || !event["index"].is_null() || wanted.contains(event)
+        });
     }
     if expected["merge_deltas"] == true {
         (shown, wanted) = (merged(&shown), merged(&wanted));
     }
     if expected.get("events").is_some() && !agrees(&json!(wanted), &json!(shown), &mut made_up) {
-        faults.push(format!("events: wanted {}\n  got {}", json!(wanted), json!(shown)));
+        faults.push(format!(
+            "events: wanted {}\n  got {}",
+            json!(wanted),
+            json!(shown)
+        ));
     }
     let message = message_value(&decoder.snapshot());
     if let Some(wanted) = expected.get("message")
@@ -257,7 +354,9 @@ fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
                 faults.push(format!("error: wanted {wanted} got {got}"));
             }
         }
-        (wanted, kind) => faults.push(format!("error: wanted {wanted:?} got {kind:?}: {failure:?}")),
+        (wanted, kind) => faults.push(format!(
+            "error: wanted {wanted:?} got {kind:?}: {failure:?}"
+        )),
     }
     faults
 }
@@ -268,7 +367,7 @@ fn check_streams(file: &str, dialect: Dialect) {
         for chunk in [usize::MAX, 1, 7] {
             let faults = run_stream(dialect, &case, chunk);
             for fault in &faults {
-                report.push_str(&format!("{} (chunks of {chunk}): {fault}\n", case["name"]));
+                let _ = writeln!(report, "{} (chunks of {chunk}): {fault}", case["name"]);
             }
             if !faults.is_empty() {
                 break;
@@ -288,7 +387,11 @@ fn anthropic_streams() {
     check_streams("anthropic_streams.json", Dialect::Anthropic);
 }
 
-fn sse_events(chunks: &[Vec<u8>], policy: EndOfInput, limit: Option<usize>) -> (Vec<Value>, BTreeSet<&'static str>, bool) {
+fn sse_events(
+    chunks: &[Vec<u8>],
+    policy: EndOfInput,
+    limit: Option<usize>,
+) -> (Vec<Value>, BTreeSet<&'static str>, bool) {
     let mut events = Vec::new();
     let mut warnings = BTreeSet::new();
     let mut framer = Framer::new(limit);
@@ -298,7 +401,11 @@ fn sse_events(chunks: &[Vec<u8>], policy: EndOfInput, limit: Option<usize>) -> (
                 if frame.flushed {
                     warnings.insert("eof_flush");
                 }
-                let event = if frame.event.is_empty() { "message" } else { frame.event };
+                let event = if frame.event.is_empty() {
+                    "message"
+                } else {
+                    frame.event
+                };
                 events.push(json!({"event": event, "data": frame.data, "id": frame.id, "retry": frame.retry}));
             }
             Item::InvalidUtf8 { .. } => {
@@ -352,14 +459,24 @@ fn sse_framing() {
             .flat_map(|chunk| match chunk.get("repeat") {
                 None => vec![unhex(chunk.as_str().expect("hex"))],
                 Some(repeat) => {
-                    let number = |name: &str| usize::try_from(repeat[name].as_u64().expect("a number")).expect("small");
+                    let number = |name: &str| {
+                        usize::try_from(repeat[name].as_u64().expect("a number")).expect("small")
+                    };
                     let all = unhex(repeat["hex"].as_str().expect("hex")).repeat(number("times"));
-                    all.chunks(number("chunk_bytes")).map(<[u8]>::to_vec).collect()
+                    all.chunks(number("chunk_bytes"))
+                        .map(<[u8]>::to_vec)
+                        .collect()
                 }
             })
             .collect();
-        let policy = if case["eof"] == "discard" { EndOfInput::Discard } else { EndOfInput::Flush };
-        let limit = case["max_event_bytes"].as_u64().or(case["options"]["max_event_bytes"].as_u64());
+        let policy = if case["eof"] == "discard" {
+            EndOfInput::Discard
+        } else {
+            EndOfInput::Flush
+        };
+        let limit = case["max_event_bytes"]
+            .as_u64()
+            .or(case["options"]["max_event_bytes"].as_u64());
         let limit = limit.map(|n| usize::try_from(n).expect("small"));
         let whole = vec![chunks.concat()];
         let single: Vec<Vec<u8>> = if whole[0].len() < 100_000 {
@@ -369,7 +486,10 @@ fn sse_framing() {
         };
         for cut in [&chunks, &whole, &single] {
             let (events, warnings, too_large) = sse_events(cut, policy, limit);
-            assert!(agrees(&expected["events"], &json!(events), &mut Vec::new()), "{name}: {events:?}");
+            assert!(
+                agrees(&expected["events"], &json!(events), &mut Vec::new()),
+                "{name}: {events:?}"
+            );
             if let Some(wanted) = expected.get("warnings") {
                 assert_eq!(json!(warnings), *wanted, "{name}");
             }
@@ -385,12 +505,18 @@ fn tool_arguments() {
         let text = text_of(&case["arguments"]);
         let checked = arguments::check(&text);
         let valid = checked.is_ok() && case["complete"] == true;
-        assert_eq!(valid, expected.get("error").is_none(), "{}: {checked:?}", case["name"]);
+        assert_eq!(
+            valid,
+            expected.get("error").is_none(),
+            "{}: {checked:?}",
+            case["name"]
+        );
         if let (Some(wanted), Err(invalid)) = (expected["invalid"].as_str(), checked) {
             assert_eq!(invalid.as_str(), wanted, "{}", case["name"]);
         }
         if let Some(wanted) = expected.get("partial_input") {
-            let shown: Value = serde_json::from_str(&arguments::complete(&text)).expect("it is JSON");
+            let shown: Value =
+                serde_json::from_str(&arguments::complete(&text)).expect("it is JSON");
             assert_eq!(shown, *wanted, "{}", case["name"]);
         }
     }
@@ -398,7 +524,10 @@ fn tool_arguments() {
 
 #[test]
 fn detection() {
-    for case in cases("dialects.json").iter().filter(|case| case["op"] == "detect_dialect") {
+    for case in cases("dialects.json")
+        .iter()
+        .filter(|case| case["op"] == "detect_dialect")
+    {
         let body = match case["body_hex"].as_str() {
             // Binary frames are for a later version.
             Some(_) => continue,

@@ -41,9 +41,17 @@ pub(crate) struct Tagged<const FIELDS: usize> {
 }
 
 impl<const FIELDS: usize> Tagged<FIELDS> {
-    fn new(module: &Bound<'_, PyModule>, name: &str, tag: &str, fields: [&str; FIELDS]) -> PyResult<Self> {
+    fn new(
+        module: &Bound<'_, PyModule>,
+        name: &str,
+        tag: &str,
+        fields: [&str; FIELDS],
+    ) -> PyResult<Self> {
         let class = Class::new(module.getattr(name)?.cast()?, fields)?;
-        Ok(Self { class, tag: PyString::intern(module.py(), tag).unbind() })
+        Ok(Self {
+            class,
+            tag: PyString::intern(module.py(), tag).unbind(),
+        })
     }
 }
 
@@ -54,10 +62,20 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
     CLASSES.get_or_try_init(py, || {
         let events = py.import("turntape.events")?;
         let messages = py.import("turntape.messages")?;
-        let dialect = py.import("turntape.wire.dialect")?.getattr("Dialect")?.cast_into::<PyType>()?;
-        let delta = |name: &str, tag: &str, field: &str| Tagged::new(&events, name, tag, ["type", "index", field]);
+        let dialect = py
+            .import("turntape.wire.dialect")?
+            .getattr("Dialect")?
+            .cast_into::<PyType>()?;
+        let delta = |name: &str, tag: &str, field: &str| {
+            Tagged::new(&events, name, tag, ["type", "index", field])
+        };
         Ok(Classes {
-            message_start: Tagged::new(&events, "MessageStart", "message_start", ["type", "id", "model"])?,
+            message_start: Tagged::new(
+                &events,
+                "MessageStart",
+                "message_start",
+                ["type", "id", "model"],
+            )?,
             text_delta: delta("TextDelta", "text_delta", "text")?,
             thinking_delta: delta("ThinkingDelta", "thinking_delta", "text")?,
             signature_delta: delta("SignatureDelta", "signature_delta", "signature")?,
@@ -70,8 +88,18 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
             )?,
             input_json_delta: delta("InputJsonDelta", "input_json_delta", "partial_json")?,
             citation: delta("Citation", "citation", "json")?,
-            extension: Tagged::new(&events, "Extension", "extension", ["type", "index", "kind", "json"])?,
-            content_block_stop: Tagged::new(&events, "ContentBlockStop", "content_block_stop", ["type", "index"])?,
+            extension: Tagged::new(
+                &events,
+                "Extension",
+                "extension",
+                ["type", "index", "kind", "json"],
+            )?,
+            content_block_stop: Tagged::new(
+                &events,
+                "ContentBlockStop",
+                "content_block_stop",
+                ["type", "index"],
+            )?,
             usage: Tagged::new(
                 &events,
                 "Usage",
@@ -92,10 +120,26 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
                 "message_stop",
                 ["type", "stop_reason", "raw_reason", "terminal"],
             )?,
-            decode_warning: Class::new(events.getattr("DecodeWarning")?.cast()?, ["code", "detail", "offset"])?,
-            sse_event: Class::new(events.getattr("SseEvent")?.cast()?, ["event", "data", "id", "retry"])?,
-            text: Tagged::new(&messages, "Text", "text", ["type", "text", "citations", "signature", "extra"])?,
-            thinking: Tagged::new(&messages, "Thinking", "thinking", ["type", "text", "signature"])?,
+            decode_warning: Class::new(
+                events.getattr("DecodeWarning")?.cast()?,
+                ["code", "detail", "offset"],
+            )?,
+            sse_event: Class::new(
+                events.getattr("SseEvent")?.cast()?,
+                ["event", "data", "id", "retry"],
+            )?,
+            text: Tagged::new(
+                &messages,
+                "Text",
+                "text",
+                ["type", "text", "citations", "signature", "extra"],
+            )?,
+            thinking: Tagged::new(
+                &messages,
+                "Thinking",
+                "thinking",
+                ["type", "text", "signature"],
+            )?,
             redacted_thinking_block: Tagged::new(
                 &messages,
                 "RedactedThinkingBlock",
@@ -106,9 +150,22 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
                 &messages,
                 "ToolUse",
                 "tool_use",
-                ["type", "id", "name", "arguments", "signature", "extra", "complete"],
+                [
+                    "type",
+                    "id",
+                    "name",
+                    "arguments",
+                    "signature",
+                    "extra",
+                    "complete",
+                ],
             )?,
-            provider_block: Tagged::new(&messages, "ProviderBlock", "provider_block", ["type", "kind", "json"])?,
+            provider_block: Tagged::new(
+                &messages,
+                "ProviderBlock",
+                "provider_block",
+                ["type", "kind", "json"],
+            )?,
             assistant_message: Class::new(
                 messages.getattr("AssistantMessage")?.cast()?,
                 [

@@ -31,23 +31,31 @@ pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
         let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
         return Ok(Cow::Owned(bytes.cast::<PyBytes>()?.as_bytes().to_vec()));
     }
-    match PyBuffer::<u8>::get(data) {
+    if let Ok(buffer) = PyBuffer::<u8>::get(data) {
         // A copy: other threads may write to the buffer meanwhile.
-        Ok(buffer) => Ok(Cow::Owned(buffer.to_vec(data.py())?)),
-        Err(_) => {
-            let kind = data.get_type().name()?.to_string();
-            Err(PyTypeError::new_err(format!("expected bytes, bytearray, memoryview or str, not {kind}")))
-        }
+        return Ok(Cow::Owned(buffer.to_vec(data.py())?));
     }
+    let kind = data.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "expected bytes, bytearray, memoryview or str, not {kind}"
+    )))
 }
 
 /// The dialect of a `Dialect` or of its string value.
 pub(crate) fn dialect_of(dialect: &Bound<'_, PyAny>) -> PyResult<Dialect> {
-    let name = dialect.cast::<PyString>().map_err(|_| PyTypeError::new_err("dialect is a Dialect or its string value"))?;
+    let name = dialect
+        .cast::<PyString>()
+        .map_err(|_| PyTypeError::new_err("dialect is a Dialect or its string value"))?;
     let name = name.to_string_lossy();
     Dialect::from_name(&name).ok_or_else(|| {
-        let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
-        PyValueError::new_err(format!("{name:?} is no dialect: one of {}", known.join(", ")))
+        let known: Vec<&str> = Dialect::ALL
+            .iter()
+            .map(|dialect| dialect.as_str())
+            .collect();
+        PyValueError::new_err(format!(
+            "{name:?} is no dialect: one of {}",
+            known.join(", ")
+        ))
     })
 }
 
@@ -60,7 +68,9 @@ pub(crate) fn end_of_input(eof: &str) -> PyResult<EndOfInput> {
     match eof {
         "flush" => Ok(EndOfInput::Flush),
         "discard" => Ok(EndOfInput::Discard),
-        other => Err(PyValueError::new_err(format!("eof is \"flush\" or \"discard\", not {other:?}"))),
+        other => Err(PyValueError::new_err(format!(
+            "eof is \"flush\" or \"discard\", not {other:?}"
+        ))),
     }
 }
 
@@ -72,7 +82,10 @@ pub(crate) struct Settings {
     pub(crate) options: Options,
 }
 
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keyword arguments of one Python signature"
+)]
 impl Settings {
     pub(crate) fn new(
         dialect: &Bound<'_, PyAny>,
@@ -88,7 +101,9 @@ impl Settings {
         let mut names = HashSet::new();
         if let Some(server_tools) = server_tools {
             if server_tools.cast::<PyString>().is_ok() {
-                return Err(PyTypeError::new_err("server_tools is a collection of names, not one string"));
+                return Err(PyTypeError::new_err(
+                    "server_tools is a collection of names, not one string",
+                ));
             }
             for name in server_tools.try_iter()? {
                 names.insert(name?.extract()?);
@@ -102,10 +117,15 @@ impl Settings {
             server_tools: names,
             name_map: name_map.unwrap_or_default(),
         };
-        Ok(Self { dialect, vendor, options })
+        Ok(Self {
+            dialect,
+            vendor,
+            options,
+        })
     }
 
     pub(crate) fn decoder(&self) -> PyResult<turntape_core::decoder::StreamDecoder> {
-        turntape_core::decoder::StreamDecoder::new(self.dialect, self.options.clone()).map_err(errors::unsupported)
+        turntape_core::decoder::StreamDecoder::new(self.dialect, self.options.clone())
+            .map_err(errors::unsupported)
     }
 }

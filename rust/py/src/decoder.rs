@@ -22,7 +22,10 @@ pub(crate) struct StreamDecoder {
 impl StreamDecoder {
     #[new]
     #[pyo3(signature = (dialect, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the keyword arguments of one Python signature"
+    )]
     fn new(
         dialect: &Bound<'_, PyAny>,
         choice: u64,
@@ -33,8 +36,16 @@ impl StreamDecoder {
         name_map: Option<HashMap<String, String>>,
         vendor: Option<String>,
     ) -> PyResult<Self> {
-        let settings =
-            Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+        let settings = Settings::new(
+            dialect,
+            choice,
+            eof,
+            max_event_bytes,
+            strict,
+            server_tools,
+            name_map,
+            vendor,
+        )?;
         let inner = Mutex::new(settings.decoder()?);
         Ok(Self { settings, inner })
     }
@@ -90,7 +101,7 @@ impl StreamDecoder {
         events::warnings_to_python(py, self.lock()?.warnings())
     }
 
-    /// Whether MessageStop was given.
+    /// Whether the turn has stopped: `MessageStop` was given.
     #[getter]
     fn is_terminal(&self) -> PyResult<bool> {
         Ok(self.lock()?.is_terminal())
@@ -102,9 +113,19 @@ impl StreamDecoder {
         self.inner.try_lock().map_err(|_| errors::in_use())
     }
 
-    fn message<'py>(&self, py: Python<'py>, decoder: &core::StreamDecoder) -> PyResult<Bound<'py, PyAny>> {
+    fn message<'py>(
+        &self,
+        py: Python<'py>,
+        decoder: &core::StreamDecoder,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let vendor = self.settings.vendor.as_deref();
-        messages::to_python(py, &decoder.snapshot(), Some(self.settings.dialect), vendor, decoder.warnings())
+        messages::to_python(
+            py,
+            &decoder.snapshot(),
+            Some(self.settings.dialect),
+            vendor,
+            decoder.warnings(),
+        )
     }
 
     /// The failure as an exception, with the events that were not handed over.
@@ -114,7 +135,12 @@ impl StreamDecoder {
         let Some(failure) = decoder.failure() else {
             return Err(errors::in_use());
         };
-        Ok(PyErr::from_value(errors::stream_error(py, failure, Some(partial), &events)?))
+        Ok(PyErr::from_value(errors::stream_error(
+            py,
+            failure,
+            Some(partial),
+            &events,
+        )?))
     }
 }
 

@@ -9,7 +9,11 @@ use turntape_core::error::{Failure, FailureKind};
 
 use crate::events::warning_to_python;
 
-fn class<'py>(py: Python<'py>, lock: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
+fn class<'py>(
+    py: Python<'py>,
+    lock: &PyOnceLock<Py<PyType>>,
+    name: &str,
+) -> PyResult<Bound<'py, PyType>> {
     lock.import(py, "turntape.errors", name).cloned()
 }
 
@@ -52,9 +56,10 @@ pub(crate) fn stream_error<'py>(
 pub(crate) fn unsupported(Unsupported(dialect): Unsupported) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     Python::attach(|py| match class(py, &CLASS, "UnsupportedDialect") {
-        Ok(class) => {
-            PyErr::from_type(class, (format!("this version cannot decode {}", dialect.as_str()),))
-        }
+        Ok(class) => PyErr::from_type(
+            class,
+            (format!("this version cannot decode {}", dialect.as_str()),),
+        ),
         Err(error) => error,
     })
 }
@@ -68,7 +73,9 @@ pub(crate) fn unknown_dialect(py: Python<'_>) -> PyErr {
 }
 
 pub(crate) fn in_use() -> PyErr {
-    PyRuntimeError::new_err("another thread is using this decoder: one decoder belongs to one thread at a time")
+    PyRuntimeError::new_err(
+        "another thread is using this decoder: one decoder belongs to one thread at a time",
+    )
 }
 
 pub(crate) fn finished() -> PyErr {

@@ -39,38 +39,93 @@ pub(crate) fn to_list<'py>(py: Python<'py>, log: &EventLog) -> PyResult<Bound<'p
 
 fn to_python<'py>(py: Python<'py>, classes: &Classes, event: Event<'_>) -> PyResult<Object<'py>> {
     let delta = |class: &Tagged<3>, index: usize, value: &str| {
-        class.class.make(py, [tag(py, class), index.into_bound_py_any(py)?, text(py, value)])
+        class.class.make(
+            py,
+            [
+                tag(py, class),
+                index.into_bound_py_any(py)?,
+                text(py, value),
+            ],
+        )
     };
     match event {
         Event::TextDelta { index, text } => delta(&classes.text_delta, index, text),
         Event::ThinkingDelta { index, text } => delta(&classes.thinking_delta, index, text),
-        Event::InputJsonDelta { index, partial_json } => delta(&classes.input_json_delta, index, partial_json),
-        Event::SignatureDelta { index, signature } => delta(&classes.signature_delta, index, signature),
+        Event::InputJsonDelta {
+            index,
+            partial_json,
+        } => delta(&classes.input_json_delta, index, partial_json),
+        Event::SignatureDelta { index, signature } => {
+            delta(&classes.signature_delta, index, signature)
+        }
         Event::RedactedThinking { index, data } => delta(&classes.redacted_thinking, index, data),
         Event::Citation { index, json } => delta(&classes.citation, index, json),
         Event::MessageStart { id, model } => {
             let class = &classes.message_start;
-            class.class.make(py, [tag(py, class), optional_text(py, id), optional_text(py, model)])
+            class.class.make(
+                py,
+                [
+                    tag(py, class),
+                    optional_text(py, id),
+                    optional_text(py, model),
+                ],
+            )
         }
-        Event::ToolUseStart { index, id, name, extra } => {
+        Event::ToolUseStart {
+            index,
+            id,
+            name,
+            extra,
+        } => {
             let class = &classes.tool_use_start;
             let index = index.into_bound_py_any(py)?;
-            class.class.make(py, [tag(py, class), index, text(py, id), text(py, name), optional_text(py, extra)])
+            class.class.make(
+                py,
+                [
+                    tag(py, class),
+                    index,
+                    text(py, id),
+                    text(py, name),
+                    optional_text(py, extra),
+                ],
+            )
         }
         Event::Extension { index, kind, json } => {
             let class = &classes.extension;
-            class.class.make(py, [tag(py, class), index.into_bound_py_any(py)?, text(py, kind), text(py, json)])
+            class.class.make(
+                py,
+                [
+                    tag(py, class),
+                    index.into_bound_py_any(py)?,
+                    text(py, kind),
+                    text(py, json),
+                ],
+            )
         }
         Event::ContentBlockStop { index } => {
             let class = &classes.content_block_stop;
-            class.class.make(py, [tag(py, class), index.into_bound_py_any(py)?])
+            class
+                .class
+                .make(py, [tag(py, class), index.into_bound_py_any(py)?])
         }
         Event::Usage(usage) => usage_to_python(py, usage),
-        Event::MessageStop { stop_reason, raw_reason, terminal } => {
+        Event::MessageStop {
+            stop_reason,
+            raw_reason,
+            terminal,
+        } => {
             let class = &classes.message_stop;
             let reason = text(py, stop_reason.as_str());
             let terminal = text(py, terminal.as_str());
-            class.class.make(py, [tag(py, class), reason, optional_text(py, raw_reason), terminal])
+            class.class.make(
+                py,
+                [
+                    tag(py, class),
+                    reason,
+                    optional_text(py, raw_reason),
+                    terminal,
+                ],
+            )
         }
     }
 }
@@ -101,16 +156,27 @@ pub(crate) fn optional_usage(py: Python<'_>, usage: Option<Usage>) -> PyResult<O
 pub(crate) fn warning_to_python<'py>(py: Python<'py>, warning: &Warning) -> PyResult<Object<'py>> {
     let code = PyString::intern(py, warning.code.as_str()).into_any();
     let offset = warning.offset.into_bound_py_any(py)?;
-    classes(py)?.decode_warning.make(py, [code, text(py, &warning.detail), offset])
+    classes(py)?
+        .decode_warning
+        .make(py, [code, text(py, &warning.detail), offset])
 }
 
-pub(crate) fn warnings_to_python<'py>(py: Python<'py>, warnings: &[Warning]) -> PyResult<Bound<'py, PyTuple>> {
-    let items = warnings.iter().map(|warning| warning_to_python(py, warning)).collect::<PyResult<Vec<_>>>()?;
+pub(crate) fn warnings_to_python<'py>(
+    py: Python<'py>,
+    warnings: &[Warning],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let items = warnings
+        .iter()
+        .map(|warning| warning_to_python(py, warning))
+        .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, items)
 }
 
 /// Reads a Python event and hands it to `take`.
-pub(crate) fn from_python<T>(object: &Object<'_>, take: impl FnOnce(Event<'_>) -> T) -> PyResult<T> {
+pub(crate) fn from_python<T>(
+    object: &Object<'_>,
+    take: impl FnOnce(Event<'_>) -> T,
+) -> PyResult<T> {
     let py = object.py();
     let classes = classes(py)?;
     let string = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<String>();
@@ -119,15 +185,24 @@ pub(crate) fn from_python<T>(object: &Object<'_>, take: impl FnOnce(Event<'_>) -
     let number = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<u64>();
     if classes.text_delta.class.is_exact(object) {
         let text = string(intern!(py, "text"))?;
-        return Ok(take(Event::TextDelta { index: index()?, text: &text }));
+        return Ok(take(Event::TextDelta {
+            index: index()?,
+            text: &text,
+        }));
     }
     if classes.thinking_delta.class.is_exact(object) {
         let text = string(intern!(py, "text"))?;
-        return Ok(take(Event::ThinkingDelta { index: index()?, text: &text }));
+        return Ok(take(Event::ThinkingDelta {
+            index: index()?,
+            text: &text,
+        }));
     }
     if classes.input_json_delta.class.is_exact(object) {
         let partial_json = string(intern!(py, "partial_json"))?;
-        return Ok(take(Event::InputJsonDelta { index: index()?, partial_json: &partial_json }));
+        return Ok(take(Event::InputJsonDelta {
+            index: index()?,
+            partial_json: &partial_json,
+        }));
     }
     if classes.content_block_stop.class.is_exact(object) {
         return Ok(take(Event::ContentBlockStop { index: index()? }));
@@ -135,28 +210,54 @@ pub(crate) fn from_python<T>(object: &Object<'_>, take: impl FnOnce(Event<'_>) -
     if classes.tool_use_start.class.is_exact(object) {
         let (id, name) = (string(intern!(py, "id"))?, string(intern!(py, "name"))?);
         let extra = optional(intern!(py, "extra"))?;
-        return Ok(take(Event::ToolUseStart { index: index()?, id: &id, name: &name, extra: extra.as_deref() }));
+        return Ok(take(Event::ToolUseStart {
+            index: index()?,
+            id: &id,
+            name: &name,
+            extra: extra.as_deref(),
+        }));
     }
     if classes.message_start.class.is_exact(object) {
-        let (id, model) = (optional(intern!(py, "id"))?, optional(intern!(py, "model"))?);
-        return Ok(take(Event::MessageStart { id: id.as_deref(), model: model.as_deref() }));
+        let (id, model) = (
+            optional(intern!(py, "id"))?,
+            optional(intern!(py, "model"))?,
+        );
+        return Ok(take(Event::MessageStart {
+            id: id.as_deref(),
+            model: model.as_deref(),
+        }));
     }
     if classes.signature_delta.class.is_exact(object) {
         let signature = string(intern!(py, "signature"))?;
-        return Ok(take(Event::SignatureDelta { index: index()?, signature: &signature }));
+        return Ok(take(Event::SignatureDelta {
+            index: index()?,
+            signature: &signature,
+        }));
     }
     if classes.redacted_thinking.class.is_exact(object) {
         let data = string(intern!(py, "data"))?;
-        return Ok(take(Event::RedactedThinking { index: index()?, data: &data }));
+        return Ok(take(Event::RedactedThinking {
+            index: index()?,
+            data: &data,
+        }));
     }
     if classes.citation.class.is_exact(object) {
         let json = string(intern!(py, "json"))?;
-        return Ok(take(Event::Citation { index: index()?, json: &json }));
+        return Ok(take(Event::Citation {
+            index: index()?,
+            json: &json,
+        }));
     }
     if classes.extension.class.is_exact(object) {
         let (kind, json) = (string(intern!(py, "kind"))?, string(intern!(py, "json"))?);
-        let index = object.getattr(intern!(py, "index"))?.extract::<Option<usize>>()?;
-        return Ok(take(Event::Extension { index, kind: &kind, json: &json }));
+        let index = object
+            .getattr(intern!(py, "index"))?
+            .extract::<Option<usize>>()?;
+        return Ok(take(Event::Extension {
+            index,
+            kind: &kind,
+            json: &json,
+        }));
     }
     if classes.usage.class.is_exact(object) {
         return Ok(take(Event::Usage(Usage {
@@ -172,13 +273,17 @@ pub(crate) fn from_python<T>(object: &Object<'_>, take: impl FnOnce(Event<'_>) -
         let reason = string(intern!(py, "stop_reason"))?;
         let raw_reason = optional(intern!(py, "raw_reason"))?;
         let terminal = string(intern!(py, "terminal"))?;
-        let named = |what: &str, name: &str| PyValueError::new_err(format!("{name:?} is no {what}"));
+        let named =
+            |what: &str, name: &str| PyValueError::new_err(format!("{name:?} is no {what}"));
         return Ok(take(Event::MessageStop {
-            stop_reason: StopReason::from_name(&reason).ok_or_else(|| named("stop reason", &reason))?,
+            stop_reason: StopReason::from_name(&reason)
+                .ok_or_else(|| named("stop reason", &reason))?,
             raw_reason: raw_reason.as_deref(),
             terminal: Terminal::from_name(&terminal).ok_or_else(|| named("terminal", &terminal))?,
         }));
     }
     let kind = object.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("expected a stream event, not {kind}")))
+    Err(PyTypeError::new_err(format!(
+        "expected a stream event, not {kind}"
+    )))
 }

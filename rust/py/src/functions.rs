@@ -18,7 +18,10 @@ use crate::{errors, events, messages};
 /// Decode a whole body into its events.
 #[pyfunction]
 #[pyo3(signature = (body, dialect, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keyword arguments of one Python signature"
+)]
 pub(crate) fn decode<'py>(
     py: Python<'py>,
     body: &Bound<'py, PyAny>,
@@ -31,7 +34,16 @@ pub(crate) fn decode<'py>(
     name_map: Option<HashMap<String, String>>,
     vendor: Option<String>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    let settings = Settings::new(
+        dialect,
+        choice,
+        eof,
+        max_event_bytes,
+        strict,
+        server_tools,
+        name_map,
+        vendor,
+    )?;
     let mut decoder = settings.decoder()?;
     let bytes = bytes_of(body)?;
     let bytes: &[u8] = &bytes;
@@ -55,13 +67,21 @@ pub(crate) fn decode<'py>(
         settings.vendor.as_deref(),
         decoder.warnings(),
     )?;
-    Err(PyErr::from_value(errors::stream_error(py, failure, Some(partial), &list)?))
+    Err(PyErr::from_value(errors::stream_error(
+        py,
+        failure,
+        Some(partial),
+        &list,
+    )?))
 }
 
 /// Decode a whole body into its message, without making events.
 #[pyfunction]
 #[pyo3(signature = (body, dialect, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keyword arguments of one Python signature"
+)]
 pub(crate) fn decode_message<'py>(
     py: Python<'py>,
     body: &Bound<'py, PyAny>,
@@ -74,16 +94,25 @@ pub(crate) fn decode_message<'py>(
     name_map: Option<HashMap<String, String>>,
     vendor: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    let settings = Settings::new(
+        dialect,
+        choice,
+        eof,
+        max_event_bytes,
+        strict,
+        server_tools,
+        name_map,
+        vendor,
+    )?;
     let decoder = settings.decoder()?;
     let bytes = bytes_of(body)?;
     let bytes: &[u8] = &bytes;
-    let decoded = if bytes.len() >= RELEASE_AT {
+    let result = if bytes.len() >= RELEASE_AT {
         py.detach(|| decoder.decode_message(bytes))
     } else {
         decoder.decode_message(bytes)
     };
-    match outcome(py, &settings, &decoded)? {
+    match outcome(py, &settings, &result)? {
         Outcome::Message(message) => Ok(message),
         Outcome::Error(error) => Err(PyErr::from_value(error)),
     }
@@ -96,17 +125,31 @@ enum Outcome<'py> {
 
 fn outcome<'py>(py: Python<'py>, settings: &Settings, decoded: &Decoded) -> PyResult<Outcome<'py>> {
     let vendor = settings.vendor.as_deref();
-    let message = messages::to_python(py, &decoded.message, Some(settings.dialect), vendor, &decoded.warnings)?;
+    let message = messages::to_python(
+        py,
+        &decoded.message,
+        Some(settings.dialect),
+        vendor,
+        &decoded.warnings,
+    )?;
     Ok(match &decoded.failure {
         None => Outcome::Message(message),
-        Some(failure) => Outcome::Error(errors::stream_error(py, failure, Some(message), &PyList::empty(py))?),
+        Some(failure) => Outcome::Error(errors::stream_error(
+            py,
+            failure,
+            Some(message),
+            &PyList::empty(py),
+        )?),
     })
 }
 
 /// Decode many whole bodies of one dialect, the interpreter released meanwhile.
 #[pyfunction]
 #[pyo3(signature = (bodies, dialect, *, threads = 1, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of one Python signature")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keyword arguments of one Python signature"
+)]
 pub(crate) fn decode_many<'py>(
     py: Python<'py>,
     bodies: &Bound<'py, PyAny>,
@@ -123,7 +166,16 @@ pub(crate) fn decode_many<'py>(
     if threads == 0 {
         return Err(PyValueError::new_err("threads is at least 1"));
     }
-    let settings = Settings::new(dialect, choice, eof, max_event_bytes, strict, server_tools, name_map, vendor)?;
+    let settings = Settings::new(
+        dialect,
+        choice,
+        eof,
+        max_event_bytes,
+        strict,
+        server_tools,
+        name_map,
+        vendor,
+    )?;
     settings.decoder()?;
     let mut sources = Vec::new();
     for body in bodies.try_iter()? {
@@ -178,8 +230,17 @@ fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> PyResult<Ve
         vec![work()]
     } else {
         std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads.min(bodies.len())).map(|_| scope.spawn(work)).collect();
-            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let handles: Vec<_> = (0..threads.min(bodies.len()))
+                .map(|_| scope.spawn(work))
+                .collect();
+            handles
+                .into_iter()
+                .map(|handle| {
+                    handle
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
         })
     };
     let mut all = Vec::with_capacity(bodies.len());
@@ -204,13 +265,22 @@ pub(crate) fn assemble<'py>(
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
     }
     let dialect: Option<Dialect> = dialect.map(dialect_of).transpose()?;
-    messages::to_python(events.py(), &builder.into_message(None), dialect, vendor, &[])
+    messages::to_python(
+        events.py(),
+        &builder.into_message(None),
+        dialect,
+        vendor,
+        &[],
+    )
 }
 
 /// Tell the dialect of a recorded body from the body alone.
 #[pyfunction]
 #[pyo3(signature = (body, /))]
-pub(crate) fn detect_dialect<'py>(py: Python<'py>, body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn detect_dialect<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let bytes = bytes_of(body)?;
     match detect(&bytes) {
         Some(dialect) => dialect_to_python(py, dialect),

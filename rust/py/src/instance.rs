@@ -1,7 +1,10 @@
 //! Instances of frozen, slotted dataclasses, made without calling their class: about a quarter of the
 //! time of a call. The only unsafe code of the project.
 
-#![expect(unsafe_code, reason = "the C API has no safe way to fill the slots of a frozen dataclass")]
+#![expect(
+    unsafe_code,
+    reason = "the C API has no safe way to fill the slots of a frozen dataclass"
+)]
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -34,19 +37,33 @@ impl<const FIELDS: usize> Class<FIELDS> {
             let descriptor = dict.get_item(PyString::new(py, field))?;
             let kind = descriptor.get_type();
             if kind.name()? != "member_descriptor" {
-                return Err(PyTypeError::new_err(format!("{field} is no slot of {class}")));
+                return Err(PyTypeError::new_err(format!(
+                    "{field} is no slot of {class}"
+                )));
             }
             // SAFETY: `kind` is a live type object, and the slot number is one of the limited API's.
             // The result is null or the type's `tp_descr_set`, which has the type `descrsetfunc` by the
             // definition of `Py_tp_descr_set`.
             let set: Option<ffi::descrsetfunc> = unsafe {
-                std::mem::transmute(ffi::PyType_GetSlot(kind.as_type_ptr(), ffi::Py_tp_descr_set))
+                std::mem::transmute(ffi::PyType_GetSlot(
+                    kind.as_type_ptr(),
+                    ffi::Py_tp_descr_set,
+                ))
             };
-            let set = set.ok_or_else(|| PyTypeError::new_err("member descriptors cannot be set"))?;
-            slots.push(Slot { descriptor: descriptor.unbind(), set });
+            let set =
+                set.ok_or_else(|| PyTypeError::new_err("member descriptors cannot be set"))?;
+            slots.push(Slot {
+                descriptor: descriptor.unbind(),
+                set,
+            });
         }
-        let slots = slots.try_into().map_err(|_| PyTypeError::new_err("a field is missing"))?;
-        Ok(Self { class: class.clone().unbind(), slots })
+        let slots = slots
+            .try_into()
+            .map_err(|_| PyTypeError::new_err("a field is missing"))?;
+        Ok(Self {
+            class: class.clone().unbind(),
+            slots,
+        })
     }
 
     /// Whether `object` is an instance of exactly this class.
@@ -58,7 +75,11 @@ impl<const FIELDS: usize> Class<FIELDS> {
     ///
     /// # Errors
     /// `MemoryError`.
-    pub(crate) fn make<'py>(&self, py: Python<'py>, values: [Bound<'py, PyAny>; FIELDS]) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn make<'py>(
+        &self,
+        py: Python<'py>,
+        values: [Bound<'py, PyAny>; FIELDS],
+    ) -> PyResult<Bound<'py, PyAny>> {
         // SAFETY: the class is a live heap type made by `@dataclass(slots=True)`: it has no `__new__` and
         // no base but `object`, so `object.__new__` would do just this allocation, which clears the slots
         // and lets the collector track the instance. The result is a new reference, or null with an
@@ -71,7 +92,8 @@ impl<const FIELDS: usize> Class<FIELDS> {
             // SAFETY: `set` is the `tp_descr_set` of the descriptor's own type, all three objects are
             // alive, and the function takes its own reference to the value. It checks by itself that the
             // instance is one of the descriptor's class.
-            let status = unsafe { (slot.set)(slot.descriptor.as_ptr(), instance.as_ptr(), value.as_ptr()) };
+            let status =
+                unsafe { (slot.set)(slot.descriptor.as_ptr(), instance.as_ptr(), value.as_ptr()) };
             if status != 0 {
                 return Err(PyErr::fetch(py));
             }

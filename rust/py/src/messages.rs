@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use turntape_core::Dialect;
 use turntape_core::assemble::{Block, Message};
-use turntape_core::event::Warning;
+use turntape_core::event::{Terminal, Warning};
 
 use crate::classes::{Classes, classes};
 use crate::data::dialect_to_python;
@@ -20,7 +20,11 @@ pub(crate) fn to_python<'py>(
     warnings: &[Warning],
 ) -> PyResult<Bound<'py, PyAny>> {
     let classes = classes(py)?;
-    let blocks = message.content.iter().map(|block| block_to_python(py, classes, block)).collect::<PyResult<Vec<_>>>()?;
+    let blocks = message
+        .content
+        .iter()
+        .map(|block| block_to_python(py, classes, block))
+        .collect::<PyResult<Vec<_>>>()?;
     let dialect = match dialect {
         Some(dialect) => dialect_to_python(py, dialect)?,
         None => py.None().into_bound(py),
@@ -33,7 +37,7 @@ pub(crate) fn to_python<'py>(
             PyTuple::new(py, blocks)?.into_any(),
             text(py, message.stop_reason.as_str()),
             optional_text(py, message.raw_reason.as_deref()),
-            optional_text(py, message.terminal.map(|terminal| terminal.as_str())),
+            optional_text(py, message.terminal.map(Terminal::as_str)),
             optional_usage(py, message.usage)?,
             message.complete.into_bound_py_any(py)?,
             optional_text(py, message.reasoning_field.as_deref()),
@@ -44,9 +48,18 @@ pub(crate) fn to_python<'py>(
     )
 }
 
-fn block_to_python<'py>(py: Python<'py>, classes: &Classes, block: &Block) -> PyResult<Bound<'py, PyAny>> {
+fn block_to_python<'py>(
+    py: Python<'py>,
+    classes: &Classes,
+    block: &Block,
+) -> PyResult<Bound<'py, PyAny>> {
     match block {
-        Block::Text { text: said, citations, signature, extra } => {
+        Block::Text {
+            text: said,
+            citations,
+            signature,
+            extra,
+        } => {
             let class = &classes.text;
             class.class.make(
                 py,
@@ -59,16 +72,35 @@ fn block_to_python<'py>(py: Python<'py>, classes: &Classes, block: &Block) -> Py
                 ],
             )
         }
-        Block::Thinking { text: thought, signature } => {
+        Block::Thinking {
+            text: thought,
+            signature,
+        } => {
             let class = &classes.thinking;
             let tag = class.tag.bind(py).clone().into_any();
-            class.class.make(py, [tag, text(py, thought), optional_text(py, signature.as_deref())])
+            class.class.make(
+                py,
+                [
+                    tag,
+                    text(py, thought),
+                    optional_text(py, signature.as_deref()),
+                ],
+            )
         }
         Block::RedactedThinking { data } => {
             let class = &classes.redacted_thinking_block;
-            class.class.make(py, [class.tag.bind(py).clone().into_any(), text(py, data)])
+            class
+                .class
+                .make(py, [class.tag.bind(py).clone().into_any(), text(py, data)])
         }
-        Block::ToolUse { id, name, arguments, signature, extra, complete } => {
+        Block::ToolUse {
+            id,
+            name,
+            arguments,
+            signature,
+            extra,
+            complete,
+        } => {
             let class = &classes.tool_use;
             class.class.make(
                 py,
@@ -85,7 +117,14 @@ fn block_to_python<'py>(py: Python<'py>, classes: &Classes, block: &Block) -> Py
         }
         Block::Provider { kind, json } => {
             let class = &classes.provider_block;
-            class.class.make(py, [class.tag.bind(py).clone().into_any(), text(py, kind), text(py, json)])
+            class.class.make(
+                py,
+                [
+                    class.tag.bind(py).clone().into_any(),
+                    text(py, kind),
+                    text(py, json),
+                ],
+            )
         }
     }
 }

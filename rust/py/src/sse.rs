@@ -43,7 +43,9 @@ impl SseDecoder {
             too_large: None,
             finished: false,
         };
-        Ok(Self { inner: Mutex::new(inner) })
+        Ok(Self {
+            inner: Mutex::new(inner),
+        })
     }
 
     /// Take the next piece; return the events that it completes.
@@ -55,7 +57,11 @@ impl SseDecoder {
             return Err(errors::finished());
         }
         let list = inner.run(py, |framer, sink| framer.feed(&bytes, sink))?;
-        if list.is_empty() { inner.raise(py).map(|()| list) } else { Ok(list) }
+        if list.is_empty() {
+            inner.raise(py).map(|()| list)
+        } else {
+            Ok(list)
+        }
     }
 
     /// End the input; return the last event if there is one.
@@ -95,7 +101,11 @@ impl Inner {
         if self.too_large.is_none() {
             let warnings = &mut self.warnings;
             let mut warn = |code: WarningCode, offset: u64| {
-                warnings.push(Warning { code, detail: code.explain().to_owned(), offset });
+                warnings.push(Warning {
+                    code,
+                    detail: code.explain().to_owned(),
+                    offset,
+                });
             };
             let mut sink = |item: Item<'_>| {
                 match item {
@@ -131,13 +141,27 @@ impl Inner {
             return Ok(());
         };
         let message = "an event has more data than max_event_bytes allows".to_owned();
-        let failure = Failure { kind: FailureKind::TooLarge, message, offset, raw: None };
-        Err(PyErr::from_value(errors::stream_error(py, &failure, None, &PyList::empty(py))?))
+        let failure = Failure {
+            kind: FailureKind::TooLarge,
+            message,
+            offset,
+            raw: None,
+        };
+        Err(PyErr::from_value(errors::stream_error(
+            py,
+            &failure,
+            None,
+            &PyList::empty(py),
+        )?))
     }
 }
 
 fn frame_to_python<'py>(py: Python<'py>, frame: &Frame<'_>) -> PyResult<Bound<'py, PyAny>> {
-    let event = if frame.event.is_empty() { "message" } else { frame.event };
+    let event = if frame.event.is_empty() {
+        "message"
+    } else {
+        frame.event
+    };
     classes(py)?.sse_event.make(
         py,
         [
@@ -152,7 +176,10 @@ fn frame_to_python<'py>(py: Python<'py>, frame: &Frame<'_>) -> PyResult<Bound<'p
 /// Write one server-sent event, its blank line included.
 #[pyfunction]
 #[pyo3(signature = (event, /, *, ascii_line_separators = false))]
-pub(crate) fn encode_sse(event: &Bound<'_, PyAny>, ascii_line_separators: bool) -> PyResult<String> {
+pub(crate) fn encode_sse(
+    event: &Bound<'_, PyAny>,
+    ascii_line_separators: bool,
+) -> PyResult<String> {
     let name: String = event.getattr("event")?.extract()?;
     let data: String = event.getattr("data")?.extract()?;
     let id: Option<String> = event.getattr("id")?.extract()?;

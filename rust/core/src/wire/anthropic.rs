@@ -19,7 +19,10 @@ enum Slot {
     /// Opens at its first delta.
     Thinking(Option<usize>),
     /// The input of the start block, which counts unless argument deltas come.
-    Tool { block: usize, input: Option<String> },
+    Tool {
+        block: usize,
+        input: Option<String>,
+    },
     Extension(usize),
     Redacted(usize),
 }
@@ -28,7 +31,9 @@ impl Slot {
     const fn block(&self) -> Option<usize> {
         match *self {
             Self::Text(block) | Self::Thinking(block) => block,
-            Self::Tool { block, .. } | Self::Extension(block) | Self::Redacted(block) => Some(block),
+            Self::Tool { block, .. } | Self::Extension(block) | Self::Redacted(block) => {
+                Some(block)
+            }
         }
     }
 }
@@ -55,14 +60,33 @@ fn stop_reason(raw: &str) -> StopReason {
 }
 
 /// Facts of the turn that go out as extensions of their name.
-const FACTS: [&str; 4] = ["stop_sequence", "stop_details", "container", "context_management"];
+const FACTS: [&str; 4] = [
+    "stop_sequence",
+    "stop_details",
+    "container",
+    "context_management",
+];
 
 impl Wire for Anthropic {
-    fn payload(&mut self, turn: &mut Turn, payload: Raw<'_>, faulty: bool) -> Result<(), ErrorDocument> {
-        let [kind, index, message, block, delta, usage] =
-            payload.members(&["type", "index", "message", "content_block", "delta", "usage"]);
+    fn payload(
+        &mut self,
+        turn: &mut Turn,
+        payload: Raw<'_>,
+        faulty: bool,
+    ) -> Result<(), ErrorDocument> {
+        let [kind, index, message, block, delta, usage] = payload.members(&[
+            "type",
+            "index",
+            "message",
+            "content_block",
+            "delta",
+            "usage",
+        ]);
         let index = index.and_then(Raw::as_i64);
-        let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
         match kind.as_str() {
             "message_start" => return self.message_start(turn, message),
             "content_block_start" => {
@@ -108,9 +132,12 @@ impl Wire for Anthropic {
                 let kind = block.string("type");
                 let hidden = |name: &str| block.string(name).is_none_or(Str::is_empty);
                 !(kind.is_some_and(|k| k.is("text")) && hidden("text")
-                    || kind.is_some_and(|k| k.is("thinking")) && hidden("thinking") && hidden("signature"))
+                    || kind.is_some_and(|k| k.is("thinking"))
+                        && hidden("thinking")
+                        && hidden("signature"))
             }),
-            Some("ping" | "message_delta" | "message_stop" | "content_block_stop" | "error") | None => false,
+            Some("ping" | "message_delta" | "message_stop" | "content_block_stop" | "error")
+            | None => false,
             Some(_) => true,
         }
     }
@@ -134,7 +161,11 @@ impl Wire for Anthropic {
 }
 
 impl Anthropic {
-    fn message_start(&mut self, turn: &mut Turn, message: Option<Raw<'_>>) -> Result<(), ErrorDocument> {
+    fn message_start(
+        &mut self,
+        turn: &mut Turn,
+        message: Option<Raw<'_>>,
+    ) -> Result<(), ErrorDocument> {
         let [id, model, content, usage] = match message {
             Some(message) => message.members(&["id", "model", "content", "usage"]),
             None => [None; 4],
@@ -149,7 +180,10 @@ impl Anthropic {
                 turn.after_stop();
                 return Ok(());
             }
-            return Err(ErrorDocument::named("stream_restarted", "a second message began before the first had ended"));
+            return Err(ErrorDocument::named(
+                "stream_restarted",
+                "a second message began before the first had ended",
+            ));
         }
         if let Some(usage) = usage {
             self.usage.start(usage);
@@ -162,7 +196,7 @@ impl Anthropic {
         self.id = id.filter(|id| !id.is_empty()).map(Str::to_text);
         // Programmatic tool calling sends a whole response in its start.
         for block in content.into_iter().flat_map(Raw::elements) {
-            let slot = self.open(turn, block);
+            let slot = Self::open(turn, block);
             close(turn, slot);
         }
         self.facts(turn, message);
@@ -198,15 +232,18 @@ impl Anthropic {
         if let Some(old) = self.slots.remove(&index) {
             close(turn, old);
         }
-        let slot = self.open(turn, block);
+        let slot = Self::open(turn, block);
         self.slots.insert(index, slot);
     }
 
     /// Opens a block from its start, with the content that the start holds.
-    fn open(&self, turn: &mut Turn, block: Raw<'_>) -> Slot {
+    fn open(turn: &mut Turn, block: Raw<'_>) -> Slot {
         let [kind, text, citations, thinking, signature, data] =
             block.members(&["type", "text", "citations", "thinking", "signature", "data"]);
-        let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
         match kind.as_str() {
             "text" => {
                 let mut slot = None;
@@ -216,7 +253,10 @@ impl Anthropic {
                 }
                 for citation in citations.into_iter().flat_map(Raw::elements) {
                     let index = open_late(turn, &mut slot, BlockKind::Text);
-                    turn.log.push(Event::Citation { index, json: citation.text() });
+                    turn.log.push(Event::Citation {
+                        index,
+                        json: citation.text(),
+                    });
                 }
                 Slot::Text(slot)
             }
@@ -233,9 +273,12 @@ impl Anthropic {
                 Slot::Thinking(slot)
             }
             "redacted_thinking" => {
-                let data = value_str(data).map(|data| turn.text(data)).unwrap_or_default();
+                let data = value_str(data)
+                    .map(|data| turn.text(data))
+                    .unwrap_or_default();
                 let index = turn.open(BlockKind::Redacted);
-                turn.log.push(Event::RedactedThinking { index, data: &data });
+                turn.log
+                    .push(Event::RedactedThinking { index, data: &data });
                 Slot::Redacted(index)
             }
             "tool_use" => open_tool(turn, block),
@@ -253,16 +296,32 @@ impl Anthropic {
             turn.warn(WarningCode::DroppedFragment);
             return;
         };
-        let [kind, text, thinking, partial_json, signature, citation] =
-            delta.members(&["type", "text", "thinking", "partial_json", "signature", "citation"]);
-        let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+        let [kind, text, thinking, partial_json, signature, citation] = delta.members(&[
+            "type",
+            "text",
+            "thinking",
+            "partial_json",
+            "signature",
+            "citation",
+        ]);
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
         if let Slot::Extension(index) = *slot {
-            turn.log.push(Event::Extension { index: Some(index), kind: &kind, json: delta.text() });
+            turn.log.push(Event::Extension {
+                index: Some(index),
+                kind: &kind,
+                json: delta.text(),
+            });
             return;
         }
         let plain = |turn: &mut Turn, block: usize, piece: Str<'_>| {
             turn.delta(block, piece);
-            turn.hot = Some(Hot { hole: range_in(payload.text(), piece.body()), block });
+            turn.hot = Some(Hot {
+                hole: range_in(payload.text(), piece.body()),
+                block,
+            });
         };
         match (kind.as_str(), slot) {
             ("text_delta", Slot::Text(at)) => {
@@ -292,10 +351,17 @@ impl Anthropic {
             ("citations_delta", Slot::Text(at)) => {
                 if let Some(citation) = citation {
                     let index = open_late(turn, at, BlockKind::Text);
-                    turn.log.push(Event::Citation { index, json: citation.text() });
+                    turn.log.push(Event::Citation {
+                        index,
+                        json: citation.text(),
+                    });
                 }
             }
-            ("text_delta" | "thinking_delta" | "input_json_delta" | "signature_delta" | "citations_delta", _) => {
+            (
+                "text_delta" | "thinking_delta" | "input_json_delta" | "signature_delta"
+                | "citations_delta",
+                _,
+            ) => {
                 turn.warn(WarningCode::DroppedFragment);
             }
             _ => {
@@ -308,7 +374,9 @@ impl Anthropic {
 
 /// A string that is there and not empty.
 fn value_str(value: Option<Raw<'_>>) -> Option<Str<'_>> {
-    value.and_then(Raw::as_str).filter(|string| !string.is_empty())
+    value
+        .and_then(Raw::as_str)
+        .filter(|string| !string.is_empty())
 }
 
 /// The block of a slot, which its first content opens.
@@ -318,13 +386,19 @@ fn open_late(turn: &mut Turn, slot: &mut Option<usize>, kind: BlockKind) -> usiz
 
 fn open_extension(turn: &mut Turn, kind: &str, block: Raw<'_>) -> usize {
     let index = turn.open(BlockKind::Extension);
-    turn.log.push(Event::Extension { index: Some(index), kind, json: block.text() });
+    turn.log.push(Event::Extension {
+        index: Some(index),
+        kind,
+        json: block.text(),
+    });
     index
 }
 
 fn open_tool(turn: &mut Turn, block: Raw<'_>) -> Slot {
     let [id, name, input] = block.members(&["id", "name", "input"]);
-    let name = value_str(name).map(|name| turn.text(name)).unwrap_or_default();
+    let name = value_str(name)
+        .map(|name| turn.text(name))
+        .unwrap_or_default();
     if turn.options.server_tools.contains(&name) {
         turn.mark_server_call();
         return Slot::Extension(open_extension(turn, "tool_use", block));
@@ -336,11 +410,17 @@ fn open_tool(turn: &mut Turn, block: Raw<'_>) -> Slot {
         .filter(|(key, value)| !value.is_null() && !known.iter().any(|name| key.is(name)))
         .map(|(key, value)| (key.to_text(), value.text()))
         .collect();
-    let extra = (!others.is_empty()).then(|| object(others.iter().map(|(name, json)| (name.as_str(), *json))));
+    let extra = (!others.is_empty())
+        .then(|| object(others.iter().map(|(name, json)| (name.as_str(), *json))));
     let index = turn.open(BlockKind::Tool);
     turn.tool_start(index, id.as_deref(), &name, extra.as_deref());
-    let input = input.filter(|input| !input.is_empty()).map(|input| input.text().to_owned());
-    Slot::Tool { block: index, input }
+    let input = input
+        .filter(|input| !input.is_empty())
+        .map(|input| input.text().to_owned());
+    Slot::Tool {
+        block: index,
+        input,
+    }
 }
 
 fn close(turn: &mut Turn, slot: Slot) {

@@ -26,8 +26,13 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] =
-        [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::BedrockConverse];
+    pub const ALL: [Self; 5] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Gemini,
+        Self::BedrockConverse,
+    ];
 
     /// The dialect's name.
     #[must_use]
@@ -44,7 +49,9 @@ impl Dialect {
     /// The dialect of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
+        Self::ALL
+            .into_iter()
+            .find(|dialect| dialect.as_str() == name)
     }
 
     /// A decoder for one response, if this version can decode the dialect.
@@ -70,7 +77,12 @@ pub(crate) trait Wire: std::fmt::Debug + Send {
     ///
     /// # Errors
     /// What the provider reports as a fault in a way of its own.
-    fn payload(&mut self, turn: &mut Turn, payload: Raw<'_>, faulty: bool) -> Result<(), ErrorDocument>;
+    fn payload(
+        &mut self,
+        turn: &mut Turn,
+        payload: Raw<'_>,
+        faulty: bool,
+    ) -> Result<(), ErrorDocument>;
 
     /// Takes the payload `[DONE]`.
     fn done(&mut self, _turn: &mut Turn) {}

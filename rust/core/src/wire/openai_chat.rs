@@ -26,6 +26,10 @@ struct Call {
 }
 
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent fact of the stream"
+)]
 pub(crate) struct OpenAiChat {
     choice: u64,
     chunks: bool,
@@ -62,7 +66,9 @@ fn stop_reason(raw: &str) -> StopReason {
 
 /// A string that is there and not empty.
 fn value_str(value: Option<Raw<'_>>) -> Option<Str<'_>> {
-    value.and_then(Raw::as_str).filter(|string| !string.is_empty())
+    value
+        .and_then(Raw::as_str)
+        .filter(|string| !string.is_empty())
 }
 
 /// An id or a name; `""` and `"null"` are none.
@@ -70,16 +76,47 @@ fn label(value: Option<Raw<'_>>) -> Option<Str<'_>> {
     value_str(value).filter(|label| !label.is("null"))
 }
 
-const REASONING_FIELDS: [&str; 4] = ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"];
+const REASONING_FIELDS: [&str; 4] = [
+    "reasoning_content",
+    "reasoning",
+    "reasoning_text",
+    "reasoning_details",
+];
 
 impl Wire for OpenAiChat {
     fn free_members(&self) -> &'static [&'static str] {
-        &["id", "model", "obfuscation", "system_fingerprint", "service_tier"]
+        &[
+            "id",
+            "model",
+            "obfuscation",
+            "system_fingerprint",
+            "service_tier",
+        ]
     }
 
-    fn payload(&mut self, turn: &mut Turn, payload: Raw<'_>, faulty: bool) -> Result<(), ErrorDocument> {
-        let [id, model, choices, top_usage, groq, citations, search_results] =
-            payload.members(&["id", "model", "choices", "usage", "x_groq", "citations", "search_results"]);
+    fn payload(
+        &mut self,
+        turn: &mut Turn,
+        payload: Raw<'_>,
+        faulty: bool,
+    ) -> Result<(), ErrorDocument> {
+        let [
+            id,
+            model,
+            choices,
+            top_usage,
+            groq,
+            citations,
+            search_results,
+        ] = payload.members(&[
+            "id",
+            "model",
+            "choices",
+            "usage",
+            "x_groq",
+            "citations",
+            "search_results",
+        ]);
         self.chunks |= !faulty;
         let (id, model) = (value_str(id), value_str(model));
         let has_choices = choices.is_some_and(|choices| choices.is_array() && !choices.is_empty());
@@ -87,32 +124,50 @@ impl Wire for OpenAiChat {
             turn.start(id, model);
         }
         let mut fault = Ok(());
-        let plain_chunk = [top_usage, groq, citations, search_results].iter().all(Option::is_none);
-        self.usage(turn, top_usage);
+        let plain_chunk = [top_usage, groq, citations, search_results]
+            .iter()
+            .all(Option::is_none);
+        Self::usage(turn, top_usage);
         for choice in choices.into_iter().flat_map(Raw::elements) {
-            let [index, delta, reason, logprobs, usage, error] =
-                choice.members(&["index", "delta", "finish_reason", "logprobs", "usage", "error"]);
+            let [index, delta, reason, logprobs, usage, error] = choice.members(&[
+                "index",
+                "delta",
+                "finish_reason",
+                "logprobs",
+                "usage",
+                "error",
+            ]);
             if index.map_or(Some(0), Raw::as_u64) != Some(self.choice) {
                 continue;
             }
             self.choice_seen = true;
-            self.usage(turn, usage);
+            Self::usage(turn, usage);
             let before = turn.log.len();
             let piece = delta.and_then(|delta| self.delta(turn, delta));
             let single = turn.log.len() == before + 1 && reason.is_none() && logprobs.is_none();
-            if let (Some((block, piece)), true, true) = (piece, single, plain_chunk && usage.is_none()) {
-                turn.hot = Some(Hot { hole: range_in(payload.text(), piece.body()), block });
+            if let (Some((block, piece)), true, true) =
+                (piece, single, plain_chunk && usage.is_none())
+            {
+                turn.hot = Some(Hot {
+                    hole: range_in(payload.text(), piece.body()),
+                    block,
+                });
             }
             if let Some(logprobs) = logprobs {
                 turn.fact("logprobs", logprobs.text());
             }
-            if let Some(error) = error.filter(|e| (e.is_object() || e.as_str().is_some()) && !e.is_empty()) {
+            if let Some(error) =
+                error.filter(|e| (e.is_object() || e.as_str().is_some()) && !e.is_empty())
+            {
                 fault = Err(ErrorDocument::of(choice, Some(error)));
             }
             if let Some(reason) = value_str(reason) {
                 let reason = turn.text(reason);
                 if fault.is_ok() && is_fault(&reason) {
-                    fault = Err(ErrorDocument::named(&reason, &format!("the turn ended with finish reason {reason}")));
+                    fault = Err(ErrorDocument::named(
+                        &reason,
+                        &format!("the turn ended with finish reason {reason}"),
+                    ));
                 }
                 if fault.is_ok() && !faulty {
                     self.finish_reason(turn, reason);
@@ -123,8 +178,11 @@ impl Wire for OpenAiChat {
         if choices.is_some_and(|choices| choices.elements().nth(1).is_some()) {
             turn.hot = None;
         }
-        self.usage(turn, groq.and_then(|groq| groq.member("usage")));
-        for (kept, value) in [(&mut self.citations, citations), (&mut self.search_results, search_results)] {
+        Self::usage(turn, groq.and_then(|groq| groq.member("usage")));
+        for (kept, value) in [
+            (&mut self.citations, citations),
+            (&mut self.search_results, search_results),
+        ] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 *kept = Some(value.text().to_owned());
             }
@@ -142,12 +200,18 @@ impl Wire for OpenAiChat {
     }
 
     fn has_content(&self, payload: Raw<'_>) -> bool {
-        payload.member("choices").into_iter().flat_map(Raw::elements).any(|choice| {
-            let Some(delta) = choice.member("delta") else { return false };
-            delta.entries().any(|(key, value)| {
-                !key.is("role") && !key.is("refusal") && !value.is_null() && !value.is_empty()
+        payload
+            .member("choices")
+            .into_iter()
+            .flat_map(Raw::elements)
+            .any(|choice| {
+                let Some(delta) = choice.member("delta") else {
+                    return false;
+                };
+                delta.entries().any(|(key, value)| {
+                    !key.is("role") && !key.is("refusal") && !value.is_null() && !value.is_empty()
+                })
             })
-        })
     }
 
     fn ended(&self) -> bool {
@@ -178,16 +242,25 @@ impl Wire for OpenAiChat {
 
 /// Finish reasons that are faults of the server.
 fn is_fault(reason: &str) -> bool {
-    matches!(reason, "error" | "network_error" | "insufficient_system_resource")
+    matches!(
+        reason,
+        "error" | "network_error" | "insufficient_system_resource"
+    )
 }
 
 impl OpenAiChat {
     pub(crate) fn new(choice: u64) -> Self {
-        Self { choice, ..Self::default() }
+        Self {
+            choice,
+            ..Self::default()
+        }
     }
 
-    fn usage(&self, turn: &mut Turn, report: Option<Raw<'_>>) {
-        if let Some(usage) = report.filter(|report| report.is_object()).and_then(usage::chat) {
+    fn usage(turn: &mut Turn, report: Option<Raw<'_>>) {
+        if let Some(usage) = report
+            .filter(|report| report.is_object())
+            .and_then(usage::chat)
+        {
             turn.usage = Some(usage);
         }
     }
@@ -195,7 +268,10 @@ impl OpenAiChat {
     fn stop(&mut self, turn: &mut Turn, terminal: Terminal) {
         self.settle_entries(turn, &HashSet::new());
         turn.close_all();
-        for (kind, value) in [("citations", &self.citations), ("search_results", &self.search_results)] {
+        for (kind, value) in [
+            ("citations", &self.citations),
+            ("search_results", &self.search_results),
+        ] {
             if let Some(value) = value {
                 turn.fact(kind, value);
             }
@@ -222,7 +298,17 @@ impl OpenAiChat {
 
     /// Takes a delta. Gives the block and the string if it was nothing but one piece of a block.
     fn delta<'p>(&mut self, turn: &mut Turn, delta: Raw<'p>) -> Option<(usize, Str<'p>)> {
-        let [content, refusal, tool_calls, function_call, annotations, images, audio, executed, details] = delta.members(&[
+        let [
+            content,
+            refusal,
+            tool_calls,
+            function_call,
+            annotations,
+            images,
+            audio,
+            executed,
+            details,
+        ] = delta.members(&[
             "content",
             "refusal",
             "tool_calls",
@@ -248,7 +334,9 @@ impl OpenAiChat {
             }
             content => {
                 if let Some(text) = value_str(content) {
-                    piece = self.say(turn, BlockKind::Text, text).map(|block| (block, text));
+                    piece = self
+                        .say(turn, BlockKind::Text, text)
+                        .map(|block| (block, text));
                 }
             }
         }
@@ -269,14 +357,21 @@ impl OpenAiChat {
             }
         }
         if self.reason.is_some() {
-            if [annotations, images, audio, executed].into_iter().flatten().any(|extra| !extra.is_empty()) {
+            if [annotations, images, audio, executed]
+                .into_iter()
+                .flatten()
+                .any(|extra| !extra.is_empty())
+            {
                 turn.after_stop();
             }
             return None;
         }
         for annotation in annotations.into_iter().flat_map(Raw::elements) {
             let index = self.block(turn, BlockKind::Text);
-            turn.log.push(Event::Citation { index, json: annotation.text() });
+            turn.log.push(Event::Citation {
+                index,
+                json: annotation.text(),
+            });
         }
         for image in images.into_iter().flat_map(Raw::elements) {
             self.extension_block(turn, image, "image");
@@ -299,9 +394,14 @@ impl OpenAiChat {
     ) -> Option<(usize, Str<'p>)> {
         let mut said = None;
         let fields = delta.members(&REASONING_FIELDS);
-        let named = REASONING_FIELDS.iter().zip(fields).find_map(|(name, value)| Some((*name, value_str(value)?)));
+        let named = REASONING_FIELDS
+            .iter()
+            .zip(fields)
+            .find_map(|(name, value)| Some((*name, value_str(value)?)));
         if let Some((name, text)) = named {
-            said = self.think(turn, Some(name), text).map(|block| (block, text));
+            said = self
+                .think(turn, Some(name), text)
+                .map(|block| (block, text));
         } else {
             for entry in details.into_iter().flat_map(Raw::elements) {
                 let [text, summary] = entry.members(&["text", "summary"]);
@@ -323,7 +423,10 @@ impl OpenAiChat {
             let id = label(id).map(Str::to_text);
             let call = id.as_ref().and_then(|id| self.by_id.get(id)).copied();
             match (id, call) {
-                (_, Some(call)) if turn.is_open(self.calls[call].block) && self.calls[call].served.is_none() => {
+                (_, Some(call))
+                    if turn.is_open(self.calls[call].block)
+                        && self.calls[call].served.is_none() =>
+                {
                     self.announce(turn);
                     turn.raw_signature(self.calls[call].block, entry.text());
                 }
@@ -363,7 +466,11 @@ impl OpenAiChat {
 
     /// The open text or thinking block, opened if there is none.
     fn block(&mut self, turn: &mut Turn, kind: BlockKind) -> usize {
-        let open = if kind == BlockKind::Text { self.text } else { self.thinking };
+        let open = if kind == BlockKind::Text {
+            self.text
+        } else {
+            self.thinking
+        };
         if let Some(block) = open {
             return block;
         }
@@ -388,14 +495,19 @@ impl OpenAiChat {
     }
 
     fn close_speech(&mut self, turn: &mut Turn) {
-        for block in [self.text.take(), self.thinking.take()].into_iter().flatten() {
+        for block in [self.text.take(), self.thinking.take()]
+            .into_iter()
+            .flatten()
+        {
             turn.close(block);
         }
     }
 
     /// Signs the open thinking block; one signature a block, so a second opens the next.
     fn sign_thinking(&mut self, turn: &mut Turn, entry: &str) {
-        if self.thinking_signed && let Some(block) = self.thinking.take() {
+        if self.thinking_signed
+            && let Some(block) = self.thinking.take()
+        {
             turn.close(block);
         }
         let block = self.block(turn, BlockKind::Thinking);
@@ -415,8 +527,14 @@ impl OpenAiChat {
     }
 
     fn content_part(&mut self, turn: &mut Turn, part: Raw<'_>) {
-        let [kind, text, thinking, summary, refusal, signature] =
-            part.members(&["type", "text", "thinking", "summary", "refusal", "signature"]);
+        let [kind, text, thinking, summary, refusal, signature] = part.members(&[
+            "type",
+            "text",
+            "thinking",
+            "summary",
+            "refusal",
+            "signature",
+        ]);
         let kind = kind.and_then(Raw::as_str).map(Str::to_text);
         match kind.as_deref() {
             Some("text" | "output_text") | None if text.is_some() => {
@@ -463,7 +581,9 @@ impl OpenAiChat {
 
     fn extension_block(&mut self, turn: &mut Turn, raw: Raw<'_>, default_kind: &str) {
         self.next_block(turn, &HashSet::new(), false);
-        let kind = raw.string("type").map_or_else(|| default_kind.to_owned(), Str::to_text);
+        let kind = raw
+            .string("type")
+            .map_or_else(|| default_kind.to_owned(), Str::to_text);
         turn.extension(&kind, raw.text());
     }
 
@@ -475,7 +595,8 @@ impl OpenAiChat {
         before: &mut Option<usize>,
         array: Option<Raw<'p>>,
     ) -> (Option<usize>, Option<Str<'p>>) {
-        let [index, id, function, extra] = fragment.members(&["index", "id", "function", "extra_content"]);
+        let [index, id, function, extra] =
+            fragment.members(&["index", "id", "function", "extra_content"]);
         let [name, arguments] = match function {
             Some(function) => function.members(&["name", "arguments"]),
             None => [None; 2],
@@ -511,9 +632,20 @@ impl OpenAiChat {
     }
 
     /// The call that a fragment belongs to.
-    fn target(&self, index: Option<i64>, id: Option<&str>, name: Option<&str>, same_array: bool) -> Target {
+    fn target(
+        &self,
+        index: Option<i64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        same_array: bool,
+    ) -> Target {
         let other_id = |call: usize| {
-            id.is_some_and(|id| self.calls[call].id.as_deref().is_some_and(|known| known != id))
+            id.is_some_and(|id| {
+                self.calls[call]
+                    .id
+                    .as_deref()
+                    .is_some_and(|known| known != id)
+            })
         };
         if let Some(index) = index {
             return match self.by_index.get(&index) {
@@ -542,11 +674,24 @@ impl OpenAiChat {
         }
     }
 
-    fn open_call(&mut self, turn: &mut Turn, index: Option<i64>, id: Option<&str>, array: Option<Raw<'_>>) -> usize {
+    fn open_call(
+        &mut self,
+        turn: &mut Turn,
+        index: Option<i64>,
+        id: Option<&str>,
+        array: Option<Raw<'_>>,
+    ) -> usize {
         let ids_of = |array: Raw<'_>| {
-            array.elements().filter_map(|call| Some(label(call.member("id"))?.to_text())).collect()
+            array
+                .elements()
+                .filter_map(|call| Some(label(call.member("id"))?.to_text()))
+                .collect()
         };
-        let coming = if self.entries.is_empty() { HashSet::new() } else { array.map(ids_of).unwrap_or_default() };
+        let coming = if self.entries.is_empty() {
+            HashSet::new()
+        } else {
+            array.map(ids_of).unwrap_or_default()
+        };
         self.next_block(turn, &coming, false);
         let call = self.calls.len();
         let block = turn.open(BlockKind::Tool);
@@ -571,7 +716,13 @@ impl OpenAiChat {
     }
 
     /// Sets what a fragment tells of its call: id and name once, a name in pieces while no argument came.
-    fn label_call(&mut self, at: usize, id: Option<String>, name: Option<String>, extra: Option<Raw<'_>>) {
+    fn label_call(
+        &mut self,
+        at: usize,
+        id: Option<String>,
+        name: Option<String>,
+        extra: Option<Raw<'_>>,
+    ) {
         let call = &mut self.calls[at];
         if call.started {
             return;
@@ -590,8 +741,14 @@ impl OpenAiChat {
         }
     }
 
-    fn add_arguments<'p>(&mut self, turn: &mut Turn, at: usize, arguments: Option<Raw<'p>>) -> Option<Str<'p>> {
-        let arguments = arguments.filter(|arguments| arguments.as_str().is_none_or(|text| !text.is_empty()))?;
+    fn add_arguments<'p>(
+        &mut self,
+        turn: &mut Turn,
+        at: usize,
+        arguments: Option<Raw<'p>>,
+    ) -> Option<Str<'p>> {
+        let arguments =
+            arguments.filter(|arguments| arguments.as_str().is_none_or(|text| !text.is_empty()))?;
         self.announce(turn);
         self.close_speech(turn);
         let call = &mut self.calls[at];
@@ -637,14 +794,21 @@ impl OpenAiChat {
 
     /// Lets the start of the latest call go out, if it still waits.
     fn announce(&mut self, turn: &mut Turn) {
-        let Some(at) = self.waiting.take() else { return };
+        let Some(at) = self.waiting.take() else {
+            return;
+        };
         let call = &mut self.calls[at];
         call.started = true;
         if turn.options.server_tools.contains(&call.name) {
             call.served = Some((String::new(), None));
             return;
         }
-        turn.tool_start(call.block, call.id.as_deref(), &call.name, call.extra.as_deref());
+        turn.tool_start(
+            call.block,
+            call.id.as_deref(),
+            &call.name,
+            call.extra.as_deref(),
+        );
         let id = call.id.clone();
         let (block, entries) = (call.block, std::mem::take(&mut self.entries));
         for (entry_id, entry) in entries {
@@ -667,7 +831,9 @@ impl OpenAiChat {
 
     /// A call that the provider ran goes out whole, as its wire has it.
     fn served_block(&mut self, turn: &mut Turn, at: usize) {
-        let Some((mut arguments, half)) = self.calls[at].served.take() else { return };
+        let Some((mut arguments, half)) = self.calls[at].served.take() else {
+            return;
+        };
         if half.is_some() {
             turn.warn(WarningCode::LoneSurrogate);
             arguments.push(char::REPLACEMENT_CHARACTER);
@@ -684,7 +850,11 @@ impl OpenAiChat {
         json.push_str(",\"arguments\":");
         push_literal(&arguments, &mut json);
         json.push_str("}}");
-        turn.log.push(Event::Extension { index: Some(call.block), kind: "function", json: trim(&json) });
+        turn.log.push(Event::Extension {
+            index: Some(call.block),
+            kind: "function",
+            json: trim(&json),
+        });
     }
 }
 

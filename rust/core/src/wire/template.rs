@@ -59,7 +59,10 @@ impl Template {
         let text = payload.text();
         let mut free: [Option<Range<usize>>; MAX_FREE] = Default::default();
         for (key, value) in payload.entries() {
-            let place = free_members.iter().take(MAX_FREE).position(|name| key.is(name));
+            let place = free_members
+                .iter()
+                .take(MAX_FREE)
+                .position(|name| key.is(name));
             if let (Some(place), Some(string)) = (place, value.as_str()) {
                 // A name that comes twice is not worth following.
                 if free[place].is_some() {
@@ -72,11 +75,11 @@ impl Template {
         if self.holes.is_empty() {
             self.varies = [false; MAX_FREE];
         }
-        for place in 0..MAX_FREE {
-            if let (Some(old), Some(new)) = (&self.free[place], &free[place])
+        for ((old, new), varies) in self.free.iter().zip(&free).zip(&mut self.varies) {
+            if let (Some(old), Some(new)) = (old, new)
                 && self.payload.get(old.clone()) != text.as_bytes().get(new.clone())
             {
-                self.varies[place] = true;
+                *varies = true;
             }
         }
         self.holes.clear();

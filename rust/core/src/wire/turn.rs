@@ -55,6 +55,10 @@ pub(crate) struct Hot {
 
 /// A turn while it comes.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent fact of the turn"
+)]
 pub(crate) struct Turn {
     pub(crate) options: TurnOptions,
     pub(crate) log: EventLog,
@@ -79,7 +83,10 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) fn new(options: TurnOptions) -> Self {
-        Self { options, ..Self::default() }
+        Self {
+            options,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn warn(&mut self, code: WarningCode) {
@@ -87,7 +94,11 @@ impl Turn {
     }
 
     pub(crate) fn warn_with(&mut self, code: WarningCode, detail: String) {
-        self.warnings.push(Warning { code, detail, offset: self.offset });
+        self.warnings.push(Warning {
+            code,
+            detail,
+            offset: self.offset,
+        });
     }
 
     /// Content came that the end of the turn makes void. Warned of once a stream.
@@ -104,8 +115,13 @@ impl Turn {
         }
         self.started = true;
         let id = id.filter(|id| !id.is_empty()).map(|id| self.text(id));
-        let model = model.filter(|model| !model.is_empty()).map(|model| self.text(model));
-        self.log.push(Event::MessageStart { id: id.as_deref(), model: model.as_deref() });
+        let model = model
+            .filter(|model| !model.is_empty())
+            .map(|model| self.text(model));
+        self.log.push(Event::MessageStart {
+            id: id.as_deref(),
+            model: model.as_deref(),
+        });
         self.response_id = id;
     }
 
@@ -125,7 +141,11 @@ impl Turn {
     /// Opens a block and gives its index.
     pub(crate) fn open(&mut self, kind: BlockKind) -> usize {
         let index = self.blocks.len();
-        self.blocks.push(Block { kind, half_main: None, half_signature: None });
+        self.blocks.push(Block {
+            kind,
+            half_main: None,
+            half_signature: None,
+        });
         self.open.insert(index);
         index
     }
@@ -151,7 +171,10 @@ impl Turn {
 
     /// Argument text that the wire gives as JSON instead of as a string.
     pub(crate) fn raw_arguments(&mut self, index: usize, partial_json: &str) {
-        self.log.push(Event::InputJsonDelta { index, partial_json });
+        self.log.push(Event::InputJsonDelta {
+            index,
+            partial_json,
+        });
     }
 
     fn half(&mut self, index: usize, field: Field) -> &mut Option<u16> {
@@ -183,9 +206,15 @@ impl Turn {
             return;
         }
         let event = match (field, self.blocks[index].kind) {
-            (Field::Signature, _) => Event::SignatureDelta { index, signature: text },
+            (Field::Signature, _) => Event::SignatureDelta {
+                index,
+                signature: text,
+            },
             (Field::Main, BlockKind::Thinking) => Event::ThinkingDelta { index, text },
-            (Field::Main, BlockKind::Tool) => Event::InputJsonDelta { index, partial_json: text },
+            (Field::Main, BlockKind::Tool) => Event::InputJsonDelta {
+                index,
+                partial_json: text,
+            },
             (Field::Main, _) => Event::TextDelta { index, text },
         };
         self.log.push(event);
@@ -202,7 +231,13 @@ impl Turn {
     }
 
     /// Announces a call, whose block is open. Without an id it gets one.
-    pub(crate) fn tool_start(&mut self, index: usize, id: Option<&str>, name: &str, extra: Option<&str>) {
+    pub(crate) fn tool_start(
+        &mut self,
+        index: usize,
+        id: Option<&str>,
+        name: &str,
+        extra: Option<&str>,
+    ) {
         let made_up;
         let id = if let Some(id) = id {
             id
@@ -215,7 +250,12 @@ impl Turn {
         }
         self.host_calls += 1;
         let name = self.options.name_map.get(name).map_or(name, String::as_str);
-        self.log.push(Event::ToolUseStart { index, id, name, extra });
+        self.log.push(Event::ToolUseStart {
+            index,
+            id,
+            name,
+            extra,
+        });
     }
 
     /// An id for a call that came without one: the same on every run, different within the turn.
@@ -262,18 +302,31 @@ impl Turn {
 
     /// A fact of the turn that is no part of its content.
     pub(crate) fn fact(&mut self, kind: &str, json: &str) {
-        self.log.push(Event::Extension { index: None, kind, json });
+        self.log.push(Event::Extension {
+            index: None,
+            kind,
+            json,
+        });
     }
 
     /// A block of the provider's own that comes whole.
     pub(crate) fn extension(&mut self, kind: &str, json: &str) {
         let index = self.open(BlockKind::Extension);
-        self.log.push(Event::Extension { index: Some(index), kind, json });
+        self.log.push(Event::Extension {
+            index: Some(index),
+            kind,
+            json,
+        });
         self.close(index);
     }
 
     /// Ends the turn: the reason as the turn's content makes it, usage, stop.
-    pub(crate) fn stop(&mut self, reason: StopReason, raw_reason: Option<&str>, terminal: Terminal) {
+    pub(crate) fn stop(
+        &mut self,
+        reason: StopReason,
+        raw_reason: Option<&str>,
+        terminal: Terminal,
+    ) {
         self.start(None, None);
         self.close_all();
         let stop_reason = match reason {
@@ -290,7 +343,11 @@ impl Turn {
         if let Some(usage) = self.usage {
             self.log.push(Event::Usage(usage));
         }
-        self.log.push(Event::MessageStop { stop_reason, raw_reason, terminal });
+        self.log.push(Event::MessageStop {
+            stop_reason,
+            raw_reason,
+            terminal,
+        });
         self.stopped = true;
     }
 
@@ -305,7 +362,7 @@ impl Turn {
 
 /// The 64-bit FNV-1a hash.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
