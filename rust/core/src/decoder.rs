@@ -7,7 +7,7 @@ use crate::assemble::{Builder, Message};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, Warning, WarningCode};
 use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
-use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Framer, Item, TooLarge};
+use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Framer, Handler, Item, TooLarge};
 use crate::usage::Usage;
 use crate::wire::Dialect;
 use crate::wire::Wire;
@@ -50,7 +50,10 @@ struct State {
     template: Template,
     builder: Builder,
     eof: EndOfInput,
+    max_event_bytes: Option<usize>,
     strict: bool,
+    /// Whether the caller wants the events, not only the message.
+    keeps_events: bool,
     /// Events in the log that the builder has taken.
     applied: usize,
     failure: Option<Failure>,
@@ -96,7 +99,9 @@ impl StreamDecoder {
                 template: Template::default(),
                 builder: Builder::default(),
                 eof: options.eof,
+                max_event_bytes: options.max_event_bytes,
                 strict: options.strict,
+                keeps_events: true,
                 applied: 0,
                 failure: None,
                 frames: 0,
@@ -113,7 +118,7 @@ impl StreamDecoder {
         if state.failure.is_some() || self.finished {
             return;
         }
-        let result = self.framer.feed(bytes, |item| state.item(item));
+        let result = self.framer.feed(bytes, state);
         state.check(result);
     }
 
@@ -123,7 +128,7 @@ impl StreamDecoder {
         if std::mem::replace(&mut self.finished, true) || state.failure.is_some() {
             return;
         }
-        let result = self.framer.finish(state.eof, |item| state.item(item));
+        let result = self.framer.finish(state.eof, state);
         state.check(result);
         state.end(self.framer.consumed());
     }
@@ -179,6 +184,7 @@ impl StreamDecoder {
     /// Decodes a whole body without keeping its events.
     #[must_use]
     pub fn decode_message(mut self, body: &[u8]) -> Decoded {
+        self.state.keeps_events = false;
         // In pieces, so that the events of one piece stay in the cache while they are assembled.
         for piece in body.chunks(64 * 1024) {
             self.feed(piece);
@@ -202,7 +208,7 @@ impl StreamDecoder {
     }
 }
 
-impl State {
+impl Handler for State {
     fn item(&mut self, item: Item<'_>) -> ControlFlow<()> {
         let mark = self.mark();
         match item {
@@ -223,6 +229,38 @@ impl State {
         self.settle(&mark)
     }
 
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        let mut at = 0;
+        while let Some(found) = self.template.matches(&bytes[at..]) {
+            // What may warn goes the general path where a warning fails the stream.
+            let is_plain = found.piece.plain().is_some();
+            if (self.strict && !is_plain)
+                || self
+                    .max_event_bytes
+                    .is_some_and(|limit| found.data_length > limit)
+            {
+                break;
+            }
+            self.frames += 1;
+            self.turn.offset = offset + (at + self.template.data_line()) as u64;
+            if let Some(event) = self.turn.plain_delta(found.block, found.piece) {
+                if self.keeps_events {
+                    self.turn.log.push(event);
+                    self.applied += 1;
+                }
+                let applied = self.builder.apply(event);
+                debug_assert!(applied.is_ok(), "{applied:?}");
+            } else {
+                self.turn.delta(found.block, found.piece);
+                self.commit();
+            }
+            at += found.length;
+        }
+        at
+    }
+}
+
+impl State {
     fn mark(&self) -> Mark {
         Mark {
             warnings: self.turn.warnings.len(),
@@ -323,13 +361,6 @@ impl State {
     fn frame(&mut self, frame: &Frame<'_>) {
         self.frames += 1;
         self.turn.offset = frame.offset;
-        if let Some((block, piece)) = self.template.matches(&frame.data)
-            && frame.event != "error"
-            && !frame.flushed
-        {
-            self.turn.delta(block, piece);
-            return;
-        }
         let ended = self.has_ended();
         self.template.disarm();
         self.data(frame);
@@ -363,7 +394,7 @@ impl State {
             return;
         }
         match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
-            Ok(payload) => self.payload(payload),
+            Ok(payload) => self.payload(payload, frame.block),
             Err(_) if self.wire.ended() => {
                 self.turn.warn_with(
                     WarningCode::NotJson,
@@ -394,7 +425,7 @@ impl State {
         }
     }
 
-    fn payload(&mut self, payload: Raw<'_>) {
+    fn payload(&mut self, payload: Raw<'_>, block: Option<&[u8]>) {
         if payload.is_array() {
             match payload.elements().next().and_then(ErrorDocument::read) {
                 Some(document) => self.fail_document(document, payload.text()),
@@ -410,8 +441,9 @@ impl State {
         match document.or(result.err()) {
             Some(document) => self.fail_document(document, payload.text()),
             None => {
-                if let Some(hot) = hot {
-                    self.template.learn(payload, hot, self.wire.free_members());
+                if let (Some(hot), Some(block)) = (hot, block) {
+                    self.template
+                        .learn(block, payload, &hot, self.wire.free_members());
                 }
             }
         }

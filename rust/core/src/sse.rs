@@ -31,6 +31,8 @@ pub struct Frame<'a> {
     pub offset: u64,
     /// The end of input dispatched it, no blank line.
     pub flushed: bool,
+    /// The whole block as it came, its blank line included, if `data` is a slice of it.
+    pub block: Option<&'a [u8]>,
 }
 
 /// What the framer finds, in stream order.
@@ -110,7 +112,9 @@ pub struct Framer {
     data_skip: usize,
     data_lines: usize,
     data_offset: u64,
+    /// The last event name that came, which is that of the block only if `has_event`.
     event: String,
+    has_event: bool,
     id: Option<String>,
     retry: Option<u64>,
     alien: Vec<u8>,
@@ -123,10 +127,28 @@ impl Default for Framer {
     }
 }
 
-type Sink<'s> = dyn FnMut(Item<'_>) -> ControlFlow<()> + 's;
+/// Who is told what the framer finds.
+pub trait Handler {
+    /// Takes the next item, and may break off.
+    fn item(&mut self, item: Item<'_>) -> ControlFlow<()>;
+
+    /// Takes whole blocks off the front of `bytes` that it can read without framing, and gives how many
+    /// bytes they are: 0 for none. Such blocks may hold nothing but `event` and `data` lines and end with
+    /// LF. `offset` is where `bytes` begins.
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        let _ = (bytes, offset);
+        0
+    }
+}
+
+impl<F: FnMut(Item<'_>) -> ControlFlow<()>> Handler for F {
+    fn item(&mut self, item: Item<'_>) -> ControlFlow<()> {
+        self(item)
+    }
+}
 
 enum Stop {
-    Sink,
+    Handler,
     TooLarge(TooLarge),
 }
 
@@ -148,6 +170,7 @@ impl Framer {
             data_lines: 0,
             data_offset: 0,
             event: String::new(),
+            has_event: false,
             id: None,
             retry: None,
             alien: Vec::new(),
@@ -169,19 +192,15 @@ impl Framer {
         self.consumed
     }
 
-    /// Takes the next bytes and gives what they complete to `sink`, which may break off.
+    /// Takes the next bytes and gives what they complete to `handler`, which may break off.
     ///
     /// # Errors
     /// [`TooLarge`] as soon as an event is known to be larger than allowed; nothing may be fed after it.
-    pub fn feed(
-        &mut self,
-        chunk: &[u8],
-        mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>,
-    ) -> Result<(), TooLarge> {
+    pub fn feed(&mut self, chunk: &[u8], handler: &mut impl Handler) -> Result<(), TooLarge> {
         let base = self.consumed;
         self.consumed += chunk.len() as u64;
-        match self.run(chunk, base, &mut sink) {
-            Ok(()) | Err(Stop::Sink) => Ok(()),
+        match self.run(chunk, base, handler) {
+            Ok(()) | Err(Stop::Handler) => Ok(()),
             Err(Stop::TooLarge(error)) => Err(error),
         }
     }
@@ -193,15 +212,15 @@ impl Framer {
     pub fn finish(
         &mut self,
         policy: EndOfInput,
-        mut sink: impl FnMut(Item<'_>) -> ControlFlow<()>,
+        handler: &mut impl Handler,
     ) -> Result<(), TooLarge> {
-        match self.end(policy, &mut sink) {
-            Ok(()) | Err(Stop::Sink) => Ok(()),
+        match self.end(policy, handler) {
+            Ok(()) | Err(Stop::Handler) => Ok(()),
             Err(Stop::TooLarge(error)) => Err(error),
         }
     }
 
-    fn run(&mut self, chunk: &[u8], base: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn run(&mut self, chunk: &[u8], base: u64, handler: &mut impl Handler) -> Result<(), Stop> {
         let mut at = if self.bom < BOM.len() {
             self.skip_bom(chunk)
         } else {
@@ -213,8 +232,22 @@ impl Framer {
         }
         // The data of the block as a slice of this chunk, while it is a single line: no copy.
         let mut held: Option<&[u8]> = None;
+        // Where the block began, if it did so in this chunk.
+        let mut block = None;
+        if self.is_between_blocks() {
+            at += handler.shortcut(&chunk[at..], base + at as u64);
+            block = Some(at);
+        }
         while at < chunk.len() {
             let rest = &chunk[at..];
+            if rest[0] == b'\n' && self.line_kind == Line::None {
+                at += 1;
+                let whole = block.map(|start| &chunk[start..at]);
+                self.dispatch(held.take(), whole, false, handler)?;
+                at += handler.shortcut(&chunk[at..], base + at as u64);
+                block = Some(at);
+                continue;
+            }
             let Some(length) = memchr2(b'\n', b'\r', rest) else {
                 self.partial(rest, base + at as u64, held)?;
                 break;
@@ -231,9 +264,10 @@ impl Framer {
             }
             if self.line_kind != Line::None {
                 self.partial(line, offset, held)?;
-                self.end_partial_line(&mut held, sink)?;
+                self.end_partial_line(&mut held, handler)?;
             } else if line.is_empty() {
-                self.dispatch(held.take(), false, sink)?;
+                self.dispatch(held.take(), None, false, handler)?;
+                block = None;
             } else if let Some(value) = line.strip_prefix(b"data:") {
                 let value = value.strip_prefix(b" ").unwrap_or(value);
                 self.check_size(value.len(), offset, held)?;
@@ -247,11 +281,25 @@ impl Framer {
                 }
                 self.data_lines += 1;
             } else {
-                self.other_line(line, offset, &mut held, sink)?;
+                if !line.starts_with(b"event:") {
+                    block = None;
+                }
+                self.other_line(line, offset, &mut held, handler)?;
             }
         }
         self.keep(&mut held);
         Ok(())
+    }
+
+    /// Whether the next byte begins a block: no line of one has come.
+    fn is_between_blocks(&self) -> bool {
+        self.bom == BOM.len()
+            && !self.after_cr
+            && self.line_kind == Line::None
+            && self.data_lines == 0
+            && !self.has_event
+            && self.retry.is_none()
+            && self.alien_offset.is_none()
     }
 
     /// Drops a byte order mark at the very start; gives how many bytes of the chunk are done with.
@@ -365,7 +413,7 @@ impl Framer {
     fn end_partial_line(
         &mut self,
         held: &mut Option<&[u8]>,
-        sink: &mut Sink<'_>,
+        handler: &mut impl Handler,
     ) -> Result<(), Stop> {
         let kind = std::mem::replace(&mut self.line_kind, Line::None);
         let offset = self.line_offset;
@@ -385,7 +433,7 @@ impl Framer {
             }
             Line::Open | Line::Kept | Line::Foreign => {
                 let line = std::mem::take(&mut self.line);
-                let result = self.other_line(&line, offset, held, sink);
+                let result = self.other_line(&line, offset, held, handler);
                 self.line = line;
                 result?;
             }
@@ -400,7 +448,7 @@ impl Framer {
         line: &[u8],
         offset: u64,
         held: &mut Option<&[u8]>,
-        sink: &mut Sink<'_>,
+        handler: &mut impl Handler,
     ) -> Result<(), Stop> {
         let (name, value) = match memchr(b':', line) {
             Some(0) => return Ok(()),
@@ -425,18 +473,22 @@ impl Framer {
                 return Ok(());
             }
             b"event" => {
-                let text = decode_field(value, offset, sink)?;
-                self.event.clear();
-                self.event.push_str(&text);
+                self.has_event = true;
+                // Mostly the name of the event before.
+                if value != self.event.as_bytes() {
+                    let text = decode_field(value, offset, handler)?;
+                    self.event.clear();
+                    self.event.push_str(&text);
+                }
             }
             b"id" => {
-                let text = decode_field(value, offset, sink)?;
+                let text = decode_field(value, offset, handler)?;
                 if memchr(0, value).is_none() {
                     self.id = Some(text.into_owned());
                 }
             }
             b"retry" => {
-                let text = decode_field(value, offset, sink)?;
+                let text = decode_field(value, offset, handler)?;
                 if text.bytes().all(|byte| byte.is_ascii_digit())
                     && let Ok(number) = text.parse()
                 {
@@ -444,8 +496,10 @@ impl Framer {
                 }
             }
             b"error" if self.foreign => {
+                // The same part of a long line, whether it came in pieces or not.
+                let value = &value[..value.len().min(FOREIGN_LIMIT - (line.len() - value.len()))];
                 emit(
-                    sink,
+                    handler,
                     Item::ErrorField {
                         text: String::from_utf8_lossy(value),
                         offset,
@@ -472,8 +526,9 @@ impl Framer {
     fn dispatch(
         &mut self,
         held: Option<&[u8]>,
+        block: Option<&[u8]>,
         flushed: bool,
-        sink: &mut Sink<'_>,
+        handler: &mut impl Handler,
     ) -> Result<(), Stop> {
         let mut result = Ok(());
         if self.data_lines > 0 {
@@ -484,7 +539,7 @@ impl Framer {
                 for line in bytes.split(|&byte| byte == b'\n') {
                     if std::str::from_utf8(line).is_err() {
                         emit(
-                            sink,
+                            handler,
                             Item::InvalidUtf8 {
                                 offset: self.data_offset,
                             },
@@ -494,17 +549,18 @@ impl Framer {
                 String::from_utf8_lossy(bytes)
             };
             let frame = Frame {
-                event: &self.event,
+                event: if self.has_event { &self.event } else { "" },
+                block: block.filter(|_| held.is_some() && matches!(data, Cow::Borrowed(_))),
                 data,
                 id: self.id.as_deref(),
                 retry: self.retry,
                 offset: self.data_offset,
                 flushed,
             };
-            result = emit(sink, Item::Frame(frame));
+            result = emit(handler, Item::Frame(frame));
         } else if let Some(offset) = self.alien_offset {
             result = emit(
-                sink,
+                handler,
                 Item::Foreign {
                     text: String::from_utf8_lossy(&self.alien),
                     offset,
@@ -514,7 +570,7 @@ impl Framer {
         self.data_lines = 0;
         self.data.clear();
         self.data_skip = 0;
-        self.event.clear();
+        self.has_event = false;
         self.retry = None;
         if self.alien_offset.take().is_some() {
             self.alien.clear();
@@ -522,37 +578,37 @@ impl Framer {
         result
     }
 
-    fn end(&mut self, policy: EndOfInput, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn end(&mut self, policy: EndOfInput, handler: &mut impl Handler) -> Result<(), Stop> {
         if self.bom < BOM.len() {
             self.no_bom();
         }
         if self.line_kind != Line::None {
-            self.end_partial_line(&mut None, sink)?;
+            self.end_partial_line(&mut None, handler)?;
         }
         if self.data_lines > 0 && policy == EndOfInput::Discard {
             let offset = self.data_offset;
             self.data_lines = 0;
-            return emit(sink, Item::Discarded { offset });
+            return emit(handler, Item::Discarded { offset });
         }
-        self.dispatch(None, true, sink)
+        self.dispatch(None, None, true, handler)
     }
 }
 
-fn emit(sink: &mut Sink<'_>, item: Item<'_>) -> Result<(), Stop> {
-    match sink(item) {
+fn emit(handler: &mut impl Handler, item: Item<'_>) -> Result<(), Stop> {
+    match handler.item(item) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Stop::Sink),
+        ControlFlow::Break(()) => Err(Stop::Handler),
     }
 }
 
 fn decode_field<'v>(
     value: &'v [u8],
     offset: u64,
-    sink: &mut Sink<'_>,
+    handler: &mut impl Handler,
 ) -> Result<Cow<'v, str>, Stop> {
     let text = String::from_utf8_lossy(value);
     if matches!(text, Cow::Owned(_)) {
-        emit(sink, Item::InvalidUtf8 { offset })?;
+        emit(handler, Item::InvalidUtf8 { offset })?;
     }
     Ok(text)
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
 use turntape_core::Dialect;
 use turntape_core::decoder::Options;
 use turntape_core::sse::EndOfInput;
@@ -35,6 +35,11 @@ pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
         // A copy: other threads may write to the buffer meanwhile.
         return Ok(Cow::Owned(buffer.to_vec(data.py())?));
     }
+    if let Ok(view) = data.cast::<PyMemoryView>() {
+        // Items of another size or sign: their bytes are meant all the same.
+        let bytes = view.call_method0("tobytes")?;
+        return Ok(Cow::Owned(bytes.cast::<PyBytes>()?.as_bytes().to_vec()));
+    }
     let kind = data.get_type().name()?;
     Err(PyTypeError::new_err(format!(
         "expected bytes, bytearray, memoryview or str, not {kind}"
@@ -62,6 +67,20 @@ pub(crate) fn dialect_of(dialect: &Bound<'_, PyAny>) -> PyResult<Dialect> {
 /// The Python `Dialect`.
 pub(crate) fn dialect_to_python(py: Python<'_>, dialect: Dialect) -> PyResult<Bound<'_, PyAny>> {
     classes(py)?.dialect.bind(py).call1((dialect.as_str(),))
+}
+
+/// An option that is a number: what does not fit is a wrong value, not an overflow.
+pub(crate) fn number<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract::<T>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            PyValueError::new_err(format!("the number {value} is out of range"))
+        } else {
+            error
+        }
+    })
 }
 
 pub(crate) fn end_of_input(eof: &str) -> PyResult<EndOfInput> {

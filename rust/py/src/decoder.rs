@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use turntape_core::decoder as core;
 
-use crate::data::{RELEASE_AT, Settings, bytes_of};
+use crate::data::{RELEASE_AT, Settings, bytes_of, number};
 use crate::{errors, events, messages};
 
 /// Decodes one response, in pieces of any size: the cuts never change what comes out.
@@ -28,9 +28,9 @@ impl StreamDecoder {
     )]
     fn new(
         dialect: &Bound<'_, PyAny>,
-        choice: u64,
+        #[pyo3(from_py_with = number)] choice: u64,
         eof: &str,
-        max_event_bytes: Option<usize>,
+        #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
         strict: bool,
         server_tools: Option<&Bound<'_, PyAny>>,
         name_map: Option<HashMap<String, String>>,

@@ -29,12 +29,27 @@ fn tag<'py, const N: usize>(py: Python<'py>, class: &Tagged<N>) -> Object<'py> {
 
 /// The events of a log as a list.
 pub(crate) fn to_list<'py>(py: Python<'py>, log: &EventLog) -> PyResult<Bound<'py, PyList>> {
-    let classes = classes(py)?;
-    let mut events = Vec::with_capacity(log.len());
-    for event in log.iter() {
-        events.push(to_python(py, classes, event)?);
+    if log.is_empty() {
+        return Ok(PyList::empty(py));
     }
-    PyList::new(py, events)
+    let classes = classes(py)?;
+    PyList::new(py, log.iter().map(|event| Pending { classes, event }))
+}
+
+/// An event on its way into a list, which makes the object in its place.
+struct Pending<'a> {
+    classes: &'a Classes,
+    event: Event<'a>,
+}
+
+impl<'py> IntoPyObject<'py> for Pending<'_> {
+    type Target = PyAny;
+    type Output = Object<'py>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Object<'py>> {
+        to_python(py, self.classes, self.event)
+    }
 }
 
 fn to_python<'py>(py: Python<'py>, classes: &Classes, event: Event<'_>) -> PyResult<Object<'py>> {

@@ -12,7 +12,7 @@ use turntape_core::assemble::Builder;
 use turntape_core::decoder::Decoded;
 use turntape_core::detect::detect;
 
-use crate::data::{RELEASE_AT, Settings, bytes_of, dialect_of, dialect_to_python};
+use crate::data::{RELEASE_AT, Settings, bytes_of, dialect_of, dialect_to_python, number};
 use crate::{errors, events, messages};
 
 /// Decode a whole body into its events.
@@ -26,9 +26,9 @@ pub(crate) fn decode<'py>(
     py: Python<'py>,
     body: &Bound<'py, PyAny>,
     dialect: &Bound<'py, PyAny>,
-    choice: u64,
+    #[pyo3(from_py_with = number)] choice: u64,
     eof: &str,
-    max_event_bytes: Option<usize>,
+    #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
     strict: bool,
     server_tools: Option<&Bound<'py, PyAny>>,
     name_map: Option<HashMap<String, String>>,
@@ -86,9 +86,9 @@ pub(crate) fn decode_message<'py>(
     py: Python<'py>,
     body: &Bound<'py, PyAny>,
     dialect: &Bound<'py, PyAny>,
-    choice: u64,
+    #[pyo3(from_py_with = number)] choice: u64,
     eof: &str,
-    max_event_bytes: Option<usize>,
+    #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
     strict: bool,
     server_tools: Option<&Bound<'py, PyAny>>,
     name_map: Option<HashMap<String, String>>,
@@ -154,10 +154,10 @@ pub(crate) fn decode_many<'py>(
     py: Python<'py>,
     bodies: &Bound<'py, PyAny>,
     dialect: &Bound<'py, PyAny>,
-    threads: usize,
-    choice: u64,
+    #[pyo3(from_py_with = number)] threads: usize,
+    #[pyo3(from_py_with = number)] choice: u64,
     eof: &str,
-    max_event_bytes: Option<usize>,
+    #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
     strict: bool,
     server_tools: Option<&Bound<'py, PyAny>>,
     name_map: Option<HashMap<String, String>>,

@@ -12,7 +12,7 @@ use turntape_core::event::{Warning, WarningCode};
 use turntape_core::sse::{self, EndOfInput, Frame, Framer, Item, TooLarge};
 
 use crate::classes::classes;
-use crate::data::{bytes_of, end_of_input};
+use crate::data::{bytes_of, end_of_input, number};
 use crate::{errors, events};
 
 /// Server-sent-event framing over bytes (WHATWG HTML, section 9.2), fed in pieces of any size.
@@ -35,7 +35,10 @@ struct Inner {
 impl SseDecoder {
     #[new]
     #[pyo3(signature = (*, eof = "flush", max_event_bytes = None))]
-    fn new(eof: &str, max_event_bytes: Option<usize>) -> PyResult<Self> {
+    fn new(
+        eof: &str,
+        #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
+    ) -> PyResult<Self> {
         let inner = Inner {
             framer: Framer::new(max_event_bytes),
             eof: end_of_input(eof)?,
@@ -56,7 +59,7 @@ impl SseDecoder {
         if inner.finished {
             return Err(errors::finished());
         }
-        let list = inner.run(py, |framer, sink| framer.feed(&bytes, sink))?;
+        let list = inner.run(py, |framer, mut sink| framer.feed(&bytes, &mut sink))?;
         if list.is_empty() {
             inner.raise(py).map(|()| list)
         } else {
@@ -67,11 +70,12 @@ impl SseDecoder {
     /// End the input; return the last event if there is one.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut inner = self.lock()?;
-        if std::mem::replace(&mut inner.finished, true) {
-            return Ok(PyList::empty(py));
-        }
-        let eof = inner.eof;
-        let list = inner.run(py, |framer, sink| framer.finish(eof, sink))?;
+        let list = if std::mem::replace(&mut inner.finished, true) {
+            PyList::empty(py)
+        } else {
+            let eof = inner.eof;
+            inner.run(py, |framer, mut sink| framer.finish(eof, &mut sink))?
+        };
         inner.raise(py).map(|()| list)
     }
 

@@ -67,8 +67,8 @@ impl Dialect {
 /// One provider's state machine: payloads in, calls on the [`Turn`] out.
 pub(crate) trait Wire: std::fmt::Debug + Send {
     /// Members of a payload whose value does not matter once the message has started: their strings may
-    /// differ between payloads that are otherwise the same.
-    fn free_members(&self) -> &'static [&'static str] {
+    /// differ between payloads that are otherwise the same; `true` for those that do so in every stream.
+    fn free_members(&self) -> &'static [(&'static str, bool)] {
         &[]
     }
 

@@ -84,13 +84,13 @@ const REASONING_FIELDS: [&str; 4] = [
 ];
 
 impl Wire for OpenAiChat {
-    fn free_members(&self) -> &'static [&'static str] {
+    fn free_members(&self) -> &'static [(&'static str, bool)] {
         &[
-            "id",
-            "model",
-            "obfuscation",
-            "system_fingerprint",
-            "service_tier",
+            ("id", false),
+            ("model", false),
+            ("obfuscation", true),
+            ("system_fingerprint", false),
+            ("service_tier", false),
         ]
     }
 

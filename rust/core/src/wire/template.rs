@@ -1,9 +1,9 @@
-//! Neighbouring payloads of a stream are mostly the same bytes but for one string. The general path
-//! tells which string that is; a payload that matches around it needs no parsing.
+//! Neighbouring events of a stream are mostly the same bytes but for one string. The general path tells
+//! which string that is; an event that matches around it needs neither framing nor parsing.
 //!
-//! This is exact, not a guess: the general path decided that a payload of these bytes is one delta of one
-//! block, whatever the string holds, and any other payload goes the general path and makes the template
-//! anew.
+//! This is exact, not a guess: the general path decided that a block of these bytes is one delta of one
+//! block of the message, whatever the string holds; any other event goes the general path and makes the
+//! template anew.
 
 use std::ops::Range;
 
@@ -13,9 +13,12 @@ use crate::wire::turn::Hot;
 /// How many free members a template follows.
 const MAX_FREE: usize = 6;
 
+/// An event of a stream, with its framing and with holes for the strings that may differ.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
-    payload: Vec<u8>,
+    bytes: Vec<u8>,
+    /// Where the payload stands in `bytes`.
+    payload: Range<usize>,
     block: usize,
     /// The strings that may differ, in order; `true` for the delta.
     holes: Vec<(Range<usize>, bool)>,
@@ -25,59 +28,97 @@ pub(crate) struct Template {
     armed: bool,
 }
 
+/// An event that matches a template.
+#[derive(Debug)]
+pub(crate) struct Match<'b> {
+    /// The block of the message.
+    pub(crate) block: usize,
+    /// The delta.
+    pub(crate) piece: Str<'b>,
+    /// How many bytes the event takes, framing and all.
+    pub(crate) length: usize,
+    /// How many of these are data.
+    pub(crate) data_length: usize,
+}
+
 impl Template {
     pub(crate) const fn disarm(&mut self) {
         self.armed = false;
     }
 
-    /// The block and the delta, if the payload is the template with other strings in its holes.
-    pub(crate) fn matches<'p>(&self, payload: &'p str) -> Option<(usize, Str<'p>)> {
+    /// Where the data line begins in an event that matches.
+    pub(crate) const fn data_line(&self) -> usize {
+        self.payload.start.saturating_sub("data: ".len())
+    }
+
+    /// The event at the front of `bytes`, if it is the template with other strings in its holes.
+    #[inline]
+    pub(crate) fn matches<'b>(&self, bytes: &'b [u8]) -> Option<Match<'b>> {
         if !self.armed {
             return None;
         }
-        let bytes = payload.as_bytes();
         let (mut at, mut copied) = (0, 0);
         let mut delta = None;
         for (hole, is_delta) in &self.holes {
-            let literal = &self.payload[copied..hole.start];
+            let literal = &self.bytes[copied..hole.start];
             if !bytes.get(at..)?.starts_with(literal) {
                 return None;
             }
             at += literal.len();
             let (end, escaped) = check_string(bytes, at).ok()?;
+            // What is not UTF-8 goes the general path, which replaces it and warns.
+            let text = std::str::from_utf8(&bytes[at..end]).ok()?;
             if *is_delta {
-                delta = Some(Str::with_flag(&payload[at..end], escaped));
+                delta = Some(Str::with_flag(text, escaped));
             }
             at = end;
             copied = hole.end;
         }
-        (bytes.get(at..)? == &self.payload[copied..]).then_some((self.block, delta?))
+        let tail = &self.bytes[copied..];
+        if !bytes.get(at..)?.starts_with(tail) {
+            return None;
+        }
+        let length = at + tail.len();
+        let data_length = length - (self.bytes.len() - self.payload.len());
+        Some(Match {
+            block: self.block,
+            piece: delta?,
+            length,
+            data_length,
+        })
     }
 
-    /// Learns from a payload that the general path found to be nothing but one delta.
-    pub(crate) fn learn(&mut self, payload: Raw<'_>, hot: Hot, free_members: &[&str]) {
+    /// Learns from an event that the general path found to be nothing but one delta. `bytes` is the event
+    /// with its framing, `payload` a slice of it.
+    pub(crate) fn learn(
+        &mut self,
+        bytes: &[u8],
+        payload: Raw<'_>,
+        hot: &Hot,
+        free_members: &[(&str, bool)],
+    ) {
+        self.armed = false;
         let text = payload.text();
+        let start = text.as_ptr().addr() - bytes.as_ptr().addr();
+        let shift = |range: Range<usize>| range.start + start..range.end + start;
         let mut free: [Option<Range<usize>>; MAX_FREE] = Default::default();
         for (key, value) in payload.entries() {
             let place = free_members
                 .iter()
                 .take(MAX_FREE)
-                .position(|name| key.is(name));
+                .position(|(name, _)| key.is(name));
             if let (Some(place), Some(string)) = (place, value.as_str()) {
                 // A name that comes twice is not worth following.
                 if free[place].is_some() {
-                    self.armed = false;
                     return;
                 }
-                free[place] = Some(range_in(text, string.body()));
+                free[place] = Some(shift(range_in(text, string.body())));
+                self.varies[place] |= free_members[place].1;
             }
-        }
-        if self.holes.is_empty() {
-            self.varies = [false; MAX_FREE];
         }
         for ((old, new), varies) in self.free.iter().zip(&free).zip(&mut self.varies) {
             if let (Some(old), Some(new)) = (old, new)
-                && self.payload.get(old.clone()) != text.as_bytes().get(new.clone())
+                && self.bytes.get(old.clone()) != bytes.get(new.clone())
             {
                 *varies = true;
             }
@@ -88,12 +129,13 @@ impl Template {
                 self.holes.push((range.clone(), false));
             }
         }
-        self.holes.push((hot.hole, true));
+        self.holes.push((shift(hot.hole.clone()), true));
         self.holes.sort_by_key(|(hole, _)| hole.start);
         self.block = hot.block;
         self.free = free;
-        self.payload.clear();
-        self.payload.extend_from_slice(text.as_bytes());
+        self.payload = start..start + text.len();
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
         self.armed = true;
     }
 }

@@ -201,11 +201,26 @@ impl Turn {
         self.scratch = text;
     }
 
+    /// The event of a piece that needs no bookkeeping: not empty, no escapes, no half before it.
+    #[inline]
+    pub(crate) fn plain_delta<'p>(&self, index: usize, piece: Str<'p>) -> Option<Event<'p>> {
+        let text = piece.plain().filter(|text| !text.is_empty())?;
+        let block = &self.blocks[index];
+        block
+            .half_main
+            .is_none()
+            .then(|| self.event_of(index, Field::Main, text))
+    }
+
     fn push_piece(&mut self, index: usize, field: Field, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            let event = self.event_of(index, field, text);
+            self.log.push(event);
         }
-        let event = match (field, self.blocks[index].kind) {
+    }
+
+    fn event_of<'t>(&self, index: usize, field: Field, text: &'t str) -> Event<'t> {
+        match (field, self.blocks[index].kind) {
             (Field::Signature, _) => Event::SignatureDelta {
                 index,
                 signature: text,
@@ -216,8 +231,7 @@ impl Turn {
                 partial_json: text,
             },
             (Field::Main, _) => Event::TextDelta { index, text },
-        };
-        self.log.push(event);
+        }
     }
 
     /// Lets a half surrogate that waited in vain go out as U+FFFD.
