@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
+from contextlib import AsyncExitStack, ExitStack, suppress
 from typing import TYPE_CHECKING, Self
 
 from turntape._native import StreamDecoder
 from turntape.errors import StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Collection, Iterable, Mapping
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterable,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+    )
     from types import TracebackType
     from typing import Literal, TypeAlias
 
@@ -29,8 +41,8 @@ class _Feed:
     def __init__(self, decoder: StreamDecoder) -> None:
         self.decoder = decoder
         self.ready: deque[StreamEvent] = deque()
-        self.failure: StreamError | None = None
-        self.ended = False
+        self.failure: Exception | None = None
+        self.done = False
 
     def take(self, chunk: Chunk) -> None:
         try:
@@ -42,25 +54,118 @@ class _Feed:
             self.fail(error)
 
     def end(self) -> None:
-        self.ended = True
+        self.done = True
         try:
             self.ready.extend(self.decoder.finish())
         except StreamError as error:
             self.fail(error)
 
     def fail(self, error: StreamError) -> None:
+        self.done = True
         self.ready.extend(error.events)
         error.events = ()
         self.failure = error
 
-    def done(self) -> bool:
-        return self.ended or self.failure is not None
+    def is_end(self, error: Exception) -> bool:
+        """Whether what reading raised ends the stream instead of failing it."""
+        # A turn that is over is not undone by a connection that is not closed properly.
+        return isinstance(error, (StopIteration, StopAsyncIteration)) or self.decoder.is_terminal
+
+    def closing_failed(self, error: Exception) -> None:
+        self.failure = self.failure or error
+
+    def raise_failure(self) -> None:
+        """Raise the failure if there is one."""
+        failure, self.failure = self.failure, None
+        try:
+            if failure is not None:
+                raise failure
+        finally:
+            # Its traceback refers to this frame: without this the two would keep each other alive.
+            del failure
+
+
+# The readers below are generators because those are closed when nobody refers to them any more: by the
+# interpreter at once, or, asynchronous ones, by the event loop. They must not refer to their stream.
+
+
+def _read(feed: _Feed, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[None]:
+    """Feed the decoder; stop wherever events are ready, before the last stop with the source closed."""
+    try:
+        while not feed.done:
+            try:
+                chunk = next(chunks)
+            except Exception as error:
+                if not feed.is_end(error):
+                    raise
+                feed.end()
+            else:
+                feed.take(chunk)
+                if feed.ready and not feed.done:
+                    yield
+    except GeneratorExit:
+        closing.close()
+        raise
+    except BaseException:
+        # The failure on its way says more than one of closing.
+        with suppress(Exception):
+            closing.close()
+        raise
+    try:
+        closing.close()
+    except Exception as error:  # noqa: BLE001 (raised when the events are out)
+        feed.closing_failed(error)
+    if feed.ready:
+        yield
+    feed.raise_failure()
+
+
+async def _aread(
+    feed: _Feed, chunks: AsyncIterator[Chunk], closing: AsyncExitStack
+) -> AsyncGenerator[None]:
+    """Do what ``_read`` does, asynchronously."""
+    try:
+        while not feed.done:
+            try:
+                chunk = await anext(chunks)
+            except Exception as error:
+                if not feed.is_end(error):
+                    raise
+                feed.end()
+            else:
+                feed.take(chunk)
+                if feed.ready and not feed.done:
+                    yield
+    except GeneratorExit:
+        await closing.aclose()
+        raise
+    except BaseException:
+        # As in `_read`. A cancelled task can still wait here: it is cancelled once.
+        with suppress(Exception):
+            await closing.aclose()
+        raise
+    try:
+        await closing.aclose()
+    except Exception as error:  # noqa: BLE001 (raised when the events are out)
+        feed.closing_failed(error)
+    if feed.ready:
+        yield
+    feed.raise_failure()
+
+
+async def _close(close: Callable[[], Awaitable[object] | object]) -> None:
+    result = close()
+    if inspect.isawaitable(result):
+        await result
 
 
 class EventStream:
     """The events of one response, as its chunks come. Made by :func:`iter_events`.
 
     It closes its source when it ends, fails or is abandoned; as a context manager it does so at once.
+    What the source raises comes out unchanged, unless the turn had ended by then: that is no failure.
+
+    One thread at a time may read or close it; another one gets a ValueError, as from a generator.
 
     Attributes:
         decoder: The decoder that it feeds; ``decoder.snapshot()`` is the message so far.
@@ -71,10 +176,15 @@ class EventStream:
     def __init__(self, chunks: Iterable[Chunk], decoder: StreamDecoder) -> None:
         """Feed ``decoder`` from ``chunks``."""
         self.decoder = decoder
+        iterator = iter(chunks)
+        self._closing = ExitStack()
+        # Last in, first out: an iterator before what it reads from.
+        for source in (chunks, iterator) if iterator is not chunks else (chunks,):
+            close = getattr(source, "close", None)
+            if close is not None:
+                self._closing.callback(close)
         self._feed = _Feed(decoder)
-        self._source = chunks
-        self._chunks = iter(chunks)
-        self._closed = False
+        self._reader = _read(self._feed, iterator, self._closing)
 
     def __iter__(self) -> Self:
         """Return itself: the stream can be read once."""
@@ -86,26 +196,10 @@ class EventStream:
         Raises:
             StreamError: The stream failed; every event before the failure has been returned.
         """
-        feed = self._feed
-        try:
-            while not feed.ready:
-                if self._closed:
-                    raise StopIteration
-                if feed.failure is not None:
-                    raise feed.failure
-                if feed.ended:
-                    raise StopIteration
-                for chunk in self._chunks:
-                    feed.take(chunk)
-                    break
-                else:
-                    feed.end()
-                if feed.done():
-                    self.close_source()
-            return feed.ready.popleft()
-        except BaseException:
-            self.close()
-            raise
+        ready = self._feed.ready
+        while not ready:
+            next(self._reader)
+        return ready.popleft()
 
     def snapshot(self) -> AssistantMessage:
         """Return the message so far: what the decoder has been fed, not only what was iterated."""
@@ -113,17 +207,11 @@ class EventStream:
 
     def close(self) -> None:
         """Stop reading and close the source. Events that wait are dropped."""
-        self._closed = True
+        # In this order: where another thread is reading, the first line raises and nothing has changed.
+        self._reader.close()
         self._feed.ready.clear()
-        self.close_source()
-
-    def close_source(self) -> None:
-        """Close the source of chunks; what was decoded stays."""
-        sources, self._chunks, self._source = (self._chunks, self._source), iter(()), ()
-        for source in sources:
-            close = getattr(source, "close", None)
-            if close is not None:
-                close()
+        # A reader that never started has closed nothing.
+        self._closing.close()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -141,15 +229,20 @@ class EventStream:
     def __del__(self) -> None:
         """Close the source of a stream that was abandoned."""
         # A constructor that failed leaves nothing to close.
-        if hasattr(self, "_closed"):
+        if hasattr(self, "_reader"):
             self.close()
 
 
 class AsyncEventStream:
     """The events of one response, as its chunks come. Made by :func:`aiter_events`.
 
-    It closes its source when it ends, fails or, as an asynchronous context manager, is left; an
-    abandoned one leaves that to the source's own finaliser, as nothing can be awaited there.
+    It closes its source when it ends, fails or, as an asynchronous context manager, is left. Where it is
+    abandoned the event loop closes the source a little later, as it does for asynchronous generators; a
+    stream of which nothing was read leaves its source as it was.
+    What the source raises comes out unchanged, unless the turn had ended by then: that is no failure.
+
+    One task at a time may read or close it; another one gets a RuntimeError, as from a generator. To stop
+    a task that waits for the next event, cancel the task.
 
     Attributes:
         decoder: The decoder that it feeds; ``decoder.snapshot()`` is the message so far.
@@ -160,10 +253,16 @@ class AsyncEventStream:
     def __init__(self, chunks: AsyncIterable[Chunk], decoder: StreamDecoder) -> None:
         """Feed ``decoder`` from ``chunks``."""
         self.decoder = decoder
+        iterator = aiter(chunks)
+        self._closing = AsyncExitStack()
+        # Last in, first out: an iterator before what it reads from.
+        for source in (chunks, iterator) if iterator is not chunks else (chunks,):
+            # What has both, as HTTP clients' responses may, wants the asynchronous one.
+            close = getattr(source, "aclose", None) or getattr(source, "close", None)
+            if close is not None:
+                self._closing.push_async_callback(_close, close)
         self._feed = _Feed(decoder)
-        self._source: AsyncIterable[Chunk] | None = chunks
-        self._chunks = aiter(chunks)
-        self._closed = False
+        self._reader = _aread(self._feed, iterator, self._closing)
 
     def __aiter__(self) -> Self:
         """Return itself: the stream can be read once."""
@@ -175,27 +274,10 @@ class AsyncEventStream:
         Raises:
             StreamError: The stream failed; every event before the failure has been returned.
         """
-        feed = self._feed
-        try:
-            while not feed.ready:
-                if self._closed:
-                    raise StopAsyncIteration
-                if feed.failure is not None:
-                    raise feed.failure
-                if feed.ended:
-                    raise StopAsyncIteration
-                try:
-                    chunk = await anext(self._chunks)
-                except StopAsyncIteration:
-                    feed.end()
-                else:
-                    feed.take(chunk)
-                if feed.done():
-                    await self.close_source()
-            return feed.ready.popleft()
-        except BaseException:
-            await self.aclose()
-            raise
+        ready = self._feed.ready
+        while not ready:
+            await anext(self._reader)
+        return ready.popleft()
 
     def snapshot(self) -> AssistantMessage:
         """Return the message so far: what the decoder has been fed, not only what was iterated."""
@@ -203,21 +285,11 @@ class AsyncEventStream:
 
     async def aclose(self) -> None:
         """Stop reading and close the source. Events that wait are dropped."""
-        self._closed = True
+        # In this order: where another task is reading, the first line raises and nothing has changed.
+        await self._reader.aclose()
         self._feed.ready.clear()
-        await self.close_source()
-
-    async def close_source(self) -> None:
-        """Close the source of chunks; what was decoded stays."""
-        source, self._source = self._source, None
-        if source is None:
-            return
-        for closable in (self._chunks, source):
-            close = getattr(closable, "aclose", None) or getattr(closable, "close", None)
-            if close is not None:
-                result = close()
-                if inspect.isawaitable(result):
-                    await result
+        # A reader that never started has closed nothing.
+        await self._closing.aclose()
 
     async def __aenter__(self) -> Self:
         """Return itself."""
@@ -233,7 +305,7 @@ class AsyncEventStream:
         await self.aclose()
 
 
-def iter_events(  # noqa: PLR0913 (the decoder's own options)
+def iter_events(
     chunks: Iterable[Chunk],
     dialect: Dialect | str,
     *,
@@ -276,7 +348,7 @@ def iter_events(  # noqa: PLR0913 (the decoder's own options)
     return EventStream(chunks, decoder)
 
 
-def aiter_events(  # noqa: PLR0913 (the decoder's own options)
+def aiter_events(
     chunks: AsyncIterable[Chunk],
     dialect: Dialect | str,
     *,
