@@ -40,7 +40,9 @@ pub(crate) struct OpenAiChat {
     thinking_signed: bool,
     reasoning_field: bool,
     /// `reasoning_details` entries with an id that wait for the block that they sign.
-    entries: Vec<(String, String)>,
+    entries: HashMap<String, Vec<(usize, String)>>,
+    /// How many entries have waited, which numbers them.
+    entry_count: usize,
     calls: Vec<Call>,
     by_index: HashMap<i64, usize>,
     by_id: HashMap<String, usize>,
@@ -343,10 +345,13 @@ impl OpenAiChat {
         if let Some(call) = function_call {
             self.legacy_call(turn, call);
         }
-        let mut before = None;
+        let mut array = CallArray {
+            fragments: tool_calls,
+            ..CallArray::default()
+        };
         for fragment in tool_calls.into_iter().flat_map(Raw::elements) {
             piece = None;
-            let (call, arguments) = self.fragment(turn, fragment, &mut before, tool_calls);
+            let (call, arguments) = self.fragment(turn, fragment, &mut array);
             if let (Some(call), Some(arguments)) = (call, arguments)
                 && self.calls[call].served.is_none()
                 && label(fragment.member("id")).is_none()
@@ -430,7 +435,11 @@ impl OpenAiChat {
                     self.announce(turn);
                     turn.raw_signature(self.calls[call].block, entry.text());
                 }
-                (Some(id), _) => self.entries.push((id, entry.text().to_owned())),
+                (Some(id), _) => {
+                    self.entry_count += 1;
+                    let waiting = self.entries.entry(id).or_default();
+                    waiting.push((self.entry_count, entry.text().to_owned()));
+                }
                 (None, _) => self.sign_thinking(turn, entry.text()),
             }
         }
@@ -474,7 +483,13 @@ impl OpenAiChat {
         if let Some(block) = open {
             return block;
         }
-        self.next_block(turn, &HashSet::new(), kind == BlockKind::Thinking);
+        if kind == BlockKind::Thinking {
+            // Entries that wait may belong to this very block.
+            self.announce(turn);
+            self.close_speech(turn);
+        } else {
+            self.next_block(turn);
+        }
         let block = turn.open(kind);
         if kind == BlockKind::Text {
             self.text = Some(block);
@@ -486,11 +501,9 @@ impl OpenAiChat {
     }
 
     /// Another block is about to open: what waits goes out, text and thinking close.
-    fn next_block(&mut self, turn: &mut Turn, coming_ids: &HashSet<String>, thinking: bool) {
+    fn next_block(&mut self, turn: &mut Turn) {
         self.announce(turn);
-        if !thinking {
-            self.settle_entries(turn, coming_ids);
-        }
+        self.settle_entries(turn, &HashSet::new());
         self.close_speech(turn);
     }
 
@@ -517,12 +530,17 @@ impl OpenAiChat {
 
     /// Gives `reasoning_details` entries that waited to thinking, but those for calls that are coming.
     fn settle_entries(&mut self, turn: &mut Turn, coming_ids: &HashSet<String>) {
-        for (id, entry) in std::mem::take(&mut self.entries) {
-            if coming_ids.contains(&id) {
-                self.entries.push((id, entry));
-            } else {
-                self.sign_thinking(turn, &entry);
-            }
+        if self.entries.is_empty() {
+            return;
+        }
+        let (later, now): (HashMap<_, _>, HashMap<_, _>) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|(id, _)| coming_ids.contains(id));
+        self.entries = later;
+        let mut now: Vec<(usize, String)> = now.into_values().flatten().collect();
+        now.sort_unstable();
+        for (_, entry) in now {
+            self.sign_thinking(turn, &entry);
         }
     }
 
@@ -580,7 +598,7 @@ impl OpenAiChat {
     }
 
     fn extension_block(&mut self, turn: &mut Turn, raw: Raw<'_>, default_kind: &str) {
-        self.next_block(turn, &HashSet::new(), false);
+        self.next_block(turn);
         let kind = raw
             .string("type")
             .map_or_else(|| default_kind.to_owned(), Str::to_text);
@@ -592,8 +610,7 @@ impl OpenAiChat {
         &mut self,
         turn: &mut Turn,
         fragment: Raw<'p>,
-        before: &mut Option<usize>,
-        array: Option<Raw<'p>>,
+        array: &mut CallArray<'_>,
     ) -> (Option<usize>, Option<Str<'p>>) {
         let [index, id, function, extra] =
             fragment.members(&["index", "id", "function", "extra_content"]);
@@ -604,9 +621,9 @@ impl OpenAiChat {
         let index = index.and_then(Raw::as_i64);
         let id = label(id).map(|id| turn.text(id));
         let name = label(name).map(|name| turn.text(name));
-        let target = self.target(index, id.as_deref(), name.as_deref(), before.is_some());
+        let target = self.target(index, id.as_deref(), name.as_deref(), array.taken);
         let call = match target {
-            Target::Call(call) if self.open_calls.contains(&call) => call,
+            Target::Call(call) if turn.is_open(self.calls[call].block) => call,
             Target::Call(_) => {
                 // A closed call that is repeated must not run twice.
                 turn.after_stop();
@@ -626,7 +643,7 @@ impl OpenAiChat {
                 self.open_call(turn, index, id.as_deref(), array)
             }
         };
-        *before = Some(call);
+        array.taken = true;
         self.label_call(call, id, name, extra);
         (Some(call), self.add_arguments(turn, call, arguments))
     }
@@ -679,20 +696,15 @@ impl OpenAiChat {
         turn: &mut Turn,
         index: Option<i64>,
         id: Option<&str>,
-        array: Option<Raw<'_>>,
+        array: &mut CallArray<'_>,
     ) -> usize {
-        let ids_of = |array: Raw<'_>| {
-            array
-                .elements()
-                .filter_map(|call| Some(label(call.member("id"))?.to_text()))
-                .collect()
-        };
-        let coming = if self.entries.is_empty() {
-            HashSet::new()
-        } else {
-            array.map(ids_of).unwrap_or_default()
-        };
-        self.next_block(turn, &coming, false);
+        self.announce(turn);
+        if !std::mem::replace(&mut array.settled, true) && !self.entries.is_empty() {
+            let calls = array.fragments.into_iter().flat_map(Raw::elements);
+            let ids = calls.filter_map(|call| Some(label(call.member("id"))?.to_text()));
+            self.settle_entries(turn, &ids.collect());
+        }
+        self.close_speech(turn);
         let call = self.calls.len();
         let block = turn.open(BlockKind::Tool);
         self.calls.push(Call {
@@ -774,7 +786,9 @@ impl OpenAiChat {
     fn legacy_call(&mut self, turn: &mut Turn, fragment: Raw<'_>) {
         let [name, arguments] = fragment.members(&["name", "arguments"]);
         let name = label(name).map(|name| turn.text(name));
-        let open = self.legacy.filter(|call| self.open_calls.contains(call));
+        let open = self
+            .legacy
+            .filter(|&call| turn.is_open(self.calls[call].block));
         let call = match open {
             Some(call) => call,
             None if self.reason.is_some() => {
@@ -785,7 +799,7 @@ impl OpenAiChat {
                 turn.warn(WarningCode::DroppedFragment);
                 return;
             }
-            None => self.open_call(turn, None, None, None),
+            None => self.open_call(turn, None, None, &mut CallArray::default()),
         };
         self.legacy = Some(call);
         self.label_call(call, None, name, None);
@@ -809,14 +823,9 @@ impl OpenAiChat {
             &call.name,
             call.extra.as_deref(),
         );
-        let id = call.id.clone();
-        let (block, entries) = (call.block, std::mem::take(&mut self.entries));
-        for (entry_id, entry) in entries {
-            if id.as_ref() == Some(&entry_id) {
-                turn.raw_signature(block, &entry);
-            } else {
-                self.entries.push((entry_id, entry));
-            }
+        let entries = call.id.as_ref().and_then(|id| self.entries.remove(id));
+        for (_, entry) in entries.into_iter().flatten() {
+            turn.raw_signature(call.block, &entry);
         }
     }
 
@@ -856,6 +865,16 @@ impl OpenAiChat {
             json: trim(&json),
         });
     }
+}
+
+/// The `tool_calls` of one delta, while its fragments are taken.
+#[derive(Debug, Default)]
+struct CallArray<'p> {
+    fragments: Option<Raw<'p>>,
+    /// A fragment of it has found its call.
+    taken: bool,
+    /// Entries that no call of it will take have gone to thinking.
+    settled: bool,
 }
 
 enum Target {
