@@ -1,0 +1,70 @@
+"""The application: its commands, and how the process ends."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+import turntape
+from turntape.cli.decode import HELP, decode
+from turntape.cli.ending import report_output_error
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="turntape",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("decode", help=HELP, no_args_is_help=True)(decode)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"turntape {turntape.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _turntape(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Decode the streaming responses of language-model providers: bytes in, events and a message out.
+
+    No network call, no key, and no tool is run. Start with [bold]turntape decode --help[/bold].
+    """
+
+
+def run() -> int:
+    """Run the command that the process was called with.
+
+    Returns:
+        The exit status.
+    """
+    # What the terminal's encoding cannot say is escaped, not a failure.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name="turntape")
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    else:
+        status = 0
+    try:
+        # Not left to the end of the interpreter, where a failure cannot be handled any more.
+        sys.stdout.flush()
+    except OSError as error:
+        status = report_output_error(error)
+    return status

@@ -1,0 +1,66 @@
+"""What the command line says about decoding, and the decoding itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import turntape
+from turntape.cli.explain import decodable
+from turntape.cli.sources import Source, detect
+
+__all__ = ["DecodeOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeOptions:
+    """The options of ``StreamDecoder``, and how a source is read.
+
+    Attributes:
+        dialect: The dialect of all streams; None to tell it from each.
+        chunk: How many bytes are fed at a time; None for as many as are there.
+    """
+
+    dialect: turntape.Dialect | None
+    choice: int
+    eof: Literal["flush", "discard"]
+    max_event_bytes: int | None
+    strict: bool
+    server_tools: tuple[str, ...]
+    chunk: int | None
+
+    def check(self) -> None:
+        """Try the options on a stream of no bytes.
+
+        Raises:
+            OverflowError: A number is too large.
+            ValueError: An option has no such value.
+        """
+        self.events(iter(()), turntape.Dialect(decodable()[0]))
+
+    def pieces(self, source: Source) -> tuple[turntape.Dialect, Iterator[bytes]]:
+        """Read a source, and tell its dialect unless it was given.
+
+        Raises:
+            UnknownDialect: Nothing in the source told its dialect.
+            ReadError: The source cannot be read.
+        """
+        pieces = source.pieces(self.chunk)
+        return detect(pieces) if self.dialect is None else (self.dialect, pieces)
+
+    def events(self, pieces: Iterator[bytes], dialect: turntape.Dialect) -> turntape.EventStream:
+        """Decode the pieces as they come.
+
+        Raises:
+            UnsupportedDialect: This version cannot decode the dialect.
+        """
+        return turntape.iter_events(
+            pieces,
+            dialect,
+            choice=self.choice,
+            eof=self.eof,
+            max_event_bytes=self.max_event_bytes,
+            strict=self.strict,
+            server_tools=self.server_tools,
+        )
