@@ -653,3 +653,9 @@ fn check_key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
         Some(_) => Err(JsonError::Syntax(colon)),
     }
 }
+
+/// Where `part`, a slice of `whole`, stands in it.
+pub(crate) fn range_in(whole: &str, part: &str) -> std::ops::Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
+}

@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod aws_event_stream;
 pub mod assemble;
 pub mod decoder;
 pub mod detect;
 pub mod error;
 pub mod event;
 pub mod json;
+pub mod json_array;
 pub mod sse;
 pub mod usage;
 mod wire;

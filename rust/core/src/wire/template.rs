@@ -7,23 +7,52 @@
 
 use std::ops::Range;
 
-use crate::json::{Raw, Str, check_string};
+use crate::json::{Raw, Str, check_string, range_in};
 use crate::wire::turn::Hot;
 
 /// How many free members a template follows.
 const MAX_FREE: usize = 6;
 
+/// A member of payloads whose value, a string or a number, has no effect once the message has started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FreeMember {
+    name: &'static str,
+    /// It differs from payload to payload in every stream that has it.
+    varies: bool,
+}
+
+impl FreeMember {
+    pub(crate) const fn always(name: &'static str) -> Self {
+        Self { name, varies: true }
+    }
+
+    pub(crate) const fn sometimes(name: &'static str) -> Self {
+        Self { name, varies: false }
+    }
+}
+
+/// What may stand in a hole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hole {
+    /// The string that is the delta.
+    Delta,
+    String,
+    /// Digits.
+    Number,
+}
+
 /// An event of a stream, with its framing and with holes for the strings that may differ.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     bytes: Vec<u8>,
-    /// Where the payload stands in `bytes`.
+    /// Where the payload stands in `bytes`, and where its data line begins.
     payload: Range<usize>,
+    data_line: usize,
     block: usize,
-    /// The strings that may differ, in order; `true` for the delta.
-    holes: Vec<(Range<usize>, bool)>,
-    /// Where each free member's string stands, and whether it was seen to differ.
-    free: [Option<Range<usize>>; MAX_FREE],
+    /// What may differ, in order.
+    holes: Vec<(Range<usize>, Hole)>,
+    /// Where each free member's value stands, and whether it was seen to differ.
+    free: [Option<(Range<usize>, Hole)>; MAX_FREE],
     varies: [bool; MAX_FREE],
     armed: bool,
 }
@@ -48,7 +77,7 @@ impl Template {
 
     /// Where the data line begins in an event that matches.
     pub(crate) const fn data_line(&self) -> usize {
-        self.payload.start.saturating_sub("data: ".len())
+        self.data_line
     }
 
     /// The event at the front of `bytes`, if it is the template with other strings in its holes.
@@ -59,16 +88,26 @@ impl Template {
         }
         let (mut at, mut copied) = (0, 0);
         let mut delta = None;
-        for (hole, is_delta) in &self.holes {
+        for (hole, kind) in &self.holes {
             let literal = &self.bytes[copied..hole.start];
             if !bytes.get(at..)?.starts_with(literal) {
                 return None;
             }
             at += literal.len();
-            let (end, escaped) = check_string(bytes, at).ok()?;
+            let (end, escaped) = if *kind == Hole::Number {
+                let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                // A number that goes on after its digits does not match what follows the hole; one that
+                // begins with a zero and goes on is no JSON.
+                if digits == 0 || (digits > 1 && bytes[at] == b'0') {
+                    return None;
+                }
+                (at + digits, false)
+            } else {
+                check_string(bytes, at).ok()?
+            };
             // What is not UTF-8 goes the general path, which replaces it and warns.
             let text = std::str::from_utf8(&bytes[at..end]).ok()?;
-            if *is_delta {
+            if *kind == Hole::Delta {
                 delta = Some(Str::with_flag(text, escaped));
             }
             at = end;
@@ -95,53 +134,49 @@ impl Template {
         bytes: &[u8],
         payload: Raw<'_>,
         hot: &Hot,
-        free_members: &[(&str, bool)],
+        free_members: &[FreeMember],
     ) {
         self.armed = false;
         let text = payload.text();
         let start = text.as_ptr().addr() - bytes.as_ptr().addr();
         let shift = |range: Range<usize>| range.start + start..range.end + start;
-        let mut free: [Option<Range<usize>>; MAX_FREE] = Default::default();
+        let mut free: [Option<(Range<usize>, Hole)>; MAX_FREE] = Default::default();
         for (key, value) in payload.entries() {
-            let place = free_members
-                .iter()
-                .take(MAX_FREE)
-                .position(|(name, _)| key.is(name));
-            if let (Some(place), Some(string)) = (place, value.as_str()) {
+            let place = free_members.iter().take(MAX_FREE).position(|member| key.is(member.name));
+            let hole = match value.as_str() {
+                Some(string) => Some((range_in(text, string.body()), Hole::String)),
+                None => value.as_u64().map(|_| (range_in(text, value.text()), Hole::Number)),
+            };
+            if let (Some(place), Some((range, kind))) = (place, hole) {
                 // A name that comes twice is not worth following.
                 if free[place].is_some() {
                     return;
                 }
-                free[place] = Some(shift(range_in(text, string.body())));
-                self.varies[place] |= free_members[place].1;
+                free[place] = Some((shift(range), kind));
+                self.varies[place] |= free_members[place].varies;
             }
         }
         for ((old, new), varies) in self.free.iter().zip(&free).zip(&mut self.varies) {
-            if let (Some(old), Some(new)) = (old, new)
+            if let (Some((old, _)), Some((new, _))) = (old, new)
                 && self.bytes.get(old.clone()) != bytes.get(new.clone())
             {
                 *varies = true;
             }
         }
         self.holes.clear();
-        for (range, varies) in free.iter().zip(self.varies) {
-            if let (Some(range), true) = (range, varies) {
-                self.holes.push((range.clone(), false));
+        for (hole, varies) in free.iter().zip(self.varies) {
+            if let (Some(hole), true) = (hole, varies) {
+                self.holes.push(hole.clone());
             }
         }
-        self.holes.push((shift(hot.hole.clone()), true));
+        self.holes.push((shift(hot.hole.clone()), Hole::Delta));
         self.holes.sort_by_key(|(hole, _)| hole.start);
         self.block = hot.block;
         self.free = free;
         self.payload = start..start + text.len();
+        self.data_line = memchr::memmem::rfind(&bytes[..start], b"data:").unwrap_or(start);
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.armed = true;
     }
-}
-
-/// Where `part`, a slice of `whole`, stands in it.
-pub(crate) fn range_in(whole: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr() - whole.as_ptr().addr();
-    start..start + part.len()
 }

@@ -164,6 +164,14 @@ impl Turn {
         self.piece(index, Field::Signature, piece);
     }
 
+    /// A piece of a block that is text already.
+    pub(crate) fn text_delta(&mut self, index: usize, text: &str) {
+        if self.blocks[index].half_main.is_some() {
+            self.release(index);
+        }
+        self.push_piece(index, Field::Main, text);
+    }
+
     /// A signature that is raw JSON text.
     pub(crate) fn raw_signature(&mut self, index: usize, signature: &str) {
         self.log.push(Event::SignatureDelta { index, signature });
@@ -275,6 +283,11 @@ impl Turn {
     /// An id for a call that came without one: the same on every run, different within the turn.
     pub(crate) fn synthetic_id(&mut self, index: usize, name: &str) -> String {
         self.warn(WarningCode::SyntheticToolId);
+        self.quiet_id(index, name)
+    }
+
+    /// The same for a wire on which a missing id is normal.
+    pub(crate) fn quiet_id(&self, index: usize, name: &str) -> String {
         let mut id = String::from("call_");
         match &self.response_id {
             Some(response) => id.push_str(response),
@@ -286,7 +299,12 @@ impl Turn {
         id
     }
 
-    /// A call of a tool that the provider runs.
+    /// An item that the host must execute, though it is no call (computer use, a shell).
+    pub(crate) const fn mark_host_call(&mut self) {
+        self.host_calls += 1;
+    }
+
+    /// A call that the wire itself says the provider runs.
     pub(crate) const fn mark_server_call(&mut self) {
         self.server_call = true;
     }

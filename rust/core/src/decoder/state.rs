@@ -1,0 +1,506 @@
+//! What a decoder knows of its turn, and how payloads, whatever framed them, change it.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Options;
+use crate::assemble::Builder;
+use crate::aws_event_stream::{self, FrameError};
+use crate::error::{ErrorDocument, Failure, FailureKind};
+use crate::event::{Event, EventLog, WarningCode};
+use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
+use crate::json_array::ArrayError;
+use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
+use crate::wire::template::{Match, Template};
+use crate::wire::turn::{Turn, TurnOptions};
+use crate::wire::{Dialect, Payload, Wire};
+
+#[derive(Debug)]
+pub(super) struct State {
+    wire: Box<dyn Wire>,
+    pub(super) turn: Turn,
+    template: Template,
+    pub(super) builder: Builder,
+    pub(super) eof: EndOfInput,
+    max_event_bytes: Option<usize>,
+    strict: bool,
+    /// Whether the caller wants the events, not only the message.
+    pub(super) keeps_events: bool,
+    /// Events in the log that the builder has taken.
+    applied: usize,
+    pub(super) failure: Option<Failure>,
+    frames: u64,
+    /// Text that is no SSE, as long as no event came: it may be one error document.
+    foreign: String,
+}
+
+/// How far the turn was before an item.
+struct Mark {
+    warnings: usize,
+    events: usize,
+    blocks: usize,
+    stopped: bool,
+}
+
+impl Handler for State {
+    fn item(&mut self, item: Item<'_>) -> ControlFlow<()> {
+        let mark = self.mark();
+        match item {
+            Item::Frame(frame) => self.frame(&frame),
+            Item::InvalidUtf8 { offset } => {
+                self.turn.offset = offset;
+                self.turn.warn(WarningCode::InvalidUtf8);
+            }
+            Item::Discarded { offset } => {
+                self.turn.offset = offset;
+                if !self.has_ended() {
+                    self.turn.warn(WarningCode::EofDiscard);
+                }
+            }
+            Item::Foreign { text, offset } => self.foreign(&text, offset, "\n\n"),
+            Item::ErrorField { text, offset } => self.foreign(&text, offset, "\n"),
+        }
+        self.settle(&mark)
+    }
+
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        let mut at = 0;
+        while let Some(found) = self.template.matches(&bytes[at..]) {
+            let data_line = offset + (at + self.template.data_line()) as u64;
+            if !self.take_match(&found, data_line) {
+                break;
+            }
+            at += found.length;
+        }
+        at
+    }
+}
+
+impl State {
+    pub(super) fn new(dialect: Dialect, options: Options) -> Self {
+        let turn = TurnOptions { server_tools: options.server_tools, name_map: options.name_map };
+        Self {
+            wire: dialect.wire(options.choice),
+            turn: Turn::new(turn),
+            template: Template::default(),
+            builder: Builder::default(),
+            eof: options.eof,
+            max_event_bytes: options.max_event_bytes,
+            strict: options.strict,
+            keeps_events: true,
+            applied: 0,
+            failure: None,
+            frames: 0,
+            foreign: String::new(),
+        }
+    }
+
+    pub(super) fn clear_events(&mut self) {
+        self.turn.log.clear();
+        self.applied = 0;
+    }
+
+    /// Takes an event that matched the template; gives whether that could be done.
+    fn take_match(&mut self, found: &Match<'_>, offset: u64) -> bool {
+        // What may warn goes the general path where a warning fails the stream.
+        let is_plain = found.piece.plain().is_some();
+        let is_too_large = self.max_event_bytes.is_some_and(|limit| found.data_length > limit);
+        if (self.strict && !is_plain) || is_too_large {
+            return false;
+        }
+        self.frames += 1;
+        self.turn.offset = offset;
+        if let Some(event) = self.turn.plain_delta(found.block, found.piece) {
+            if self.keeps_events {
+                self.turn.log.push(event);
+                self.applied += 1;
+            }
+            let applied = self.builder.apply(event);
+            debug_assert!(applied.is_ok(), "{applied:?}");
+        } else {
+            self.turn.delta(found.block, found.piece);
+            self.commit();
+        }
+        true
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            warnings: self.turn.warnings.len(),
+            events: self.turn.log.len(),
+            blocks: self.turn.blocks(),
+            stopped: self.turn.stopped,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.turn.stopped || self.wire.ended()
+    }
+
+    /// Ends what one item gave: a warning may fail the stream, else its events join the message.
+    fn settle(&mut self, mark: &Mark) -> ControlFlow<()> {
+        // After the stop the turn is whole, whatever comes.
+        if self.strict && !mark.stopped && self.turn.warnings.len() > mark.warnings {
+            self.fail_strictly(mark);
+        }
+        self.commit();
+        if self.failure.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn commit(&mut self) {
+        for event in self.turn.log.from(self.applied) {
+            // A wire's events fit by construction; the property tests hold it to that.
+            let applied = self.builder.apply(event);
+            debug_assert!(applied.is_ok(), "{applied:?}");
+        }
+        self.applied = self.turn.log.len();
+    }
+
+    /// A warning comes before the events of its payload, so these never come; only what waited since an
+    /// earlier payload goes out, as before any failure.
+    fn fail_strictly(&mut self, mark: &Mark) {
+        let warning = self.turn.warnings[mark.warnings].clone();
+        let given = self.turn.log.len();
+        self.wire.fail(&mut self.turn);
+        self.turn.fail();
+        let mut waited = EventLog::default();
+        for (at, event) in self.turn.log.from(mark.events).enumerate() {
+            let is_late = mark.events + at >= given;
+            let goes_out = match event {
+                Event::ToolUseStart { index, .. } => index < mark.blocks,
+                Event::TextDelta { index, .. }
+                | Event::ThinkingDelta { index, .. }
+                | Event::InputJsonDelta { index, .. }
+                | Event::SignatureDelta { index, .. } => is_late && index < mark.blocks,
+                _ => false,
+            };
+            if goes_out {
+                waited.push(event);
+            }
+        }
+        self.turn.log.truncate(mark.events);
+        for event in waited.iter() {
+            self.turn.log.push(event);
+        }
+        self.turn.warnings.truncate(mark.warnings + 1);
+        let message = format!("{}: {}", warning.code.as_str(), warning.detail);
+        let offset = warning.offset;
+        self.failure = Some(Failure {
+            kind: FailureKind::Strict(warning),
+            message,
+            offset,
+            raw: None,
+        });
+    }
+
+    pub(super) fn fail_too_large(&mut self, offset: u64) {
+        let message = "an event has more data than max_event_bytes allows".to_owned();
+        self.fail(Failure { kind: FailureKind::TooLarge, message, offset, raw: None });
+        self.commit();
+    }
+
+    /// AWS framing that is broken: nothing after it can be trusted.
+    pub(super) fn fail_aws(&mut self, error: FrameError) {
+        match error {
+            FrameError::TooLarge { offset } => self.fail_too_large(offset),
+            FrameError::Malformed { what, offset } => self.fail_framing(what, offset),
+        }
+    }
+
+    pub(super) fn fail_array(&mut self, error: ArrayError) {
+        match error {
+            ArrayError::TooLarge { offset } => self.fail_too_large(offset),
+            ArrayError::Malformed { offset } => {
+                self.fail_framing("a bracket stands between the elements of the array", offset);
+            }
+        }
+    }
+
+    fn fail_framing(&mut self, what: &str, offset: u64) {
+        self.turn.offset = offset;
+        if self.turn.stopped {
+            return;
+        }
+        let mark = self.mark();
+        if self.wire.ended() {
+            self.turn.warn_with(WarningCode::NotJson, what.to_owned());
+        } else {
+            let message = what.to_owned();
+            self.fail(Failure { kind: FailureKind::Malformed, message, offset, raw: None });
+        }
+        let _ = self.settle(&mark);
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.wire.fail(&mut self.turn);
+        self.turn.fail();
+        self.failure = Some(failure);
+    }
+
+    fn fail_document(&mut self, document: ErrorDocument, raw: &str) {
+        let failure = document.failure(self.turn.offset, Some(raw), self.turn.blocks() == 0);
+        self.fail(failure);
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.frames += 1;
+        self.turn.offset = frame.offset;
+        let ended = self.has_ended();
+        self.data(&frame.data, frame.event, frame.flushed, frame.block);
+        if frame.flushed && !ended && !self.has_ended() {
+            self.turn.warn(WarningCode::EofFlush);
+        }
+    }
+
+    /// Takes one message of the AWS framing.
+    pub(super) fn aws_message(&mut self, message: &aws_event_stream::Message<'_>) -> ControlFlow<()> {
+        if message.message_type != "event" {
+            return self.aws_fault(message);
+        }
+        // Anthropic on Bedrock: each message wraps an event.
+        let unwrapped;
+        let (payload, name) = if message.kind == "chunk" {
+            unwrapped = unwrap_chunk(message.payload);
+            (unwrapped.as_deref().unwrap_or(message.payload), "")
+        } else {
+            (message.payload, message.kind)
+        };
+        self.payload_bytes(payload, name, message.offset)
+    }
+
+    /// An exception or error of the AWS framing.
+    fn aws_fault(&mut self, message: &aws_event_stream::Message<'_>) -> ControlFlow<()> {
+        let mark = self.mark();
+        self.frames += 1;
+        self.turn.offset = message.offset;
+        if !self.turn.stopped {
+            let text = String::from_utf8_lossy(message.payload);
+            let mut document = ErrorDocument::read_any(&text);
+            if !message.kind.is_empty() {
+                document = document.with_kind(message.kind);
+            }
+            if let Some(words) = message.error_message {
+                words.clone_into(&mut document.message);
+            }
+            self.fail_document(document, &text);
+        }
+        self.settle(&mark)
+    }
+
+    /// Takes one element of a JSON array.
+    pub(super) fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
+        self.payload_bytes(element, "", offset)
+    }
+
+    /// Takes a payload that some framing other than server-sent events delivers whole.
+    fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
+        if let Some(found) = self.template.matches(bytes)
+            && found.length == bytes.len()
+            && self.take_match(&found, offset)
+        {
+            return ControlFlow::Continue(());
+        }
+        let mark = self.mark();
+        self.frames += 1;
+        self.turn.offset = offset;
+        let text = String::from_utf8_lossy(bytes);
+        if matches!(text, Cow::Owned(_)) {
+            self.turn.warn(WarningCode::InvalidUtf8);
+        }
+        let block = matches!(text, Cow::Borrowed(_)).then_some(bytes);
+        self.data(&text, name, false, block);
+        self.settle(&mark)
+    }
+
+    /// The input ended inside a message or element that begins at `offset`.
+    pub(super) fn cut_inside(&mut self, offset: u64, element: Option<&[u8]>) {
+        self.turn.offset = offset;
+        if self.turn.stopped {
+            return;
+        }
+        let mark = self.mark();
+        let raw = element.map(|element| String::from_utf8_lossy(element).into_owned());
+        if self.wire.ended() {
+            self.turn.warn_with(WarningCode::NotJson, "the input ended inside a payload".to_owned());
+        } else {
+            let message = "the input ended inside a payload".to_owned();
+            self.fail(Failure { kind: FailureKind::Truncated, message, offset, raw });
+        }
+        let _ = self.settle(&mark);
+    }
+
+    /// A whole body that should be messages and is text.
+    pub(super) fn text_body(&mut self, text: &str) {
+        let document = ErrorDocument::read_text(text)
+            .unwrap_or_else(|| ErrorDocument::named("error", &excerpt(trim(text))));
+        self.fail_document(document, text);
+        self.commit();
+    }
+
+    fn data(&mut self, data: &str, name: &str, flushed: bool, block: Option<&[u8]>) {
+        self.template.disarm();
+        let data = trim(data);
+        if data.is_empty() {
+            return;
+        }
+        if self.turn.stopped {
+            self.after_stop(data, name);
+            return;
+        }
+        if name == "error" {
+            self.fail_document(ErrorDocument::read_any(data), data);
+            return;
+        }
+        if data == "[DONE]" {
+            self.wire.done(&mut self.turn);
+            return;
+        }
+        if !data.starts_with(['{', '[']) {
+            self.pass_over(data);
+            return;
+        }
+        match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
+            Ok(payload) => self.payload(payload, name, block),
+            Err(_) if self.wire.ended() => self.pass_over(data),
+            Err(error) => {
+                let cut = error == JsonError::UnexpectedEnd || "[DONE]".starts_with(data);
+                let (kind, message) = if flushed && cut {
+                    (FailureKind::Truncated, "the input ended inside a payload".to_owned())
+                } else {
+                    (FailureKind::Malformed, format!("a payload is malformed: {error}"))
+                };
+                let offset = self.turn.offset;
+                self.fail(Failure { kind, message, offset, raw: Some(data.to_owned()) });
+            }
+        }
+    }
+
+    fn pass_over(&mut self, data: &str) {
+        self.turn.warn_with(WarningCode::NotJson, format!("passed over: {}", excerpt(data)));
+    }
+
+    fn payload(&mut self, payload: Raw<'_>, name: &str, block: Option<&[u8]>) {
+        if payload.is_array() {
+            match payload.elements().next().and_then(ErrorDocument::read) {
+                Some(document) => self.fail_document(document, payload.text()),
+                None => self.turn.warn(WarningCode::UnknownEvent),
+            }
+            return;
+        }
+        let document = ErrorDocument::read(payload);
+        let wired = Payload { raw: payload, name, faulty: document.is_some() };
+        let result = self.wire.payload(&mut self.turn, &self.builder, wired);
+        let hot = self.turn.hot.take();
+        match document.or(result.err()) {
+            Some(document) => self.fail_document(document, payload.text()),
+            None => {
+                if let (Some(hot), Some(block)) = (hot, block) {
+                    self.template.learn(block, payload, &hot, self.wire.free_members());
+                }
+            }
+        }
+    }
+
+    /// After the stop every payload is ignored, but what is odd is said.
+    fn after_stop(&mut self, data: &str, name: &str) {
+        if data == "[DONE]" {
+            return;
+        }
+        match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
+            Ok(raw) if raw.is_object() => {
+                if self.wire.has_content(Payload { raw, name, faulty: false }) {
+                    self.turn.after_stop();
+                }
+            }
+            Ok(_) => {}
+            Err(_) => self.pass_over(data),
+        }
+    }
+
+    /// Text outside of SSE: an error document fails the stream, anything else is kept for the message of
+    /// a truncated one.
+    fn foreign(&mut self, text: &str, offset: u64, separator: &str) {
+        self.turn.offset = offset;
+        if self.turn.stopped {
+            return;
+        }
+        if let Some(document) = ErrorDocument::read_text(text) {
+            self.fail_document(document, text);
+        } else if self.foreign.len() < FOREIGN_LIMIT {
+            if !self.foreign.is_empty() {
+                self.foreign.push_str(separator);
+            }
+            self.foreign.push_str(text);
+        }
+    }
+
+    pub(super) fn end(&mut self, consumed: u64) {
+        if self.failure.is_some() || self.turn.stopped {
+            return;
+        }
+        let mark = self.mark();
+        self.turn.offset = consumed;
+        if self.frames == 0
+            && let Some(document) = ErrorDocument::read_text(&self.foreign)
+        {
+            let text = std::mem::take(&mut self.foreign);
+            self.fail_document(document, &text);
+        } else if let Err(missing) = self.wire.finish(&mut self.turn) {
+            let message = self.what_came(consumed, &missing);
+            let raw = (!self.foreign.is_empty()).then(|| std::mem::take(&mut self.foreign));
+            self.fail(Failure {
+                kind: FailureKind::Truncated,
+                message,
+                offset: consumed,
+                raw,
+            });
+        }
+        let _ = self.settle(&mark);
+    }
+
+    fn what_came(&self, consumed: u64, missing: &str) -> String {
+        let foreign = if self.foreign.is_empty() {
+            String::new()
+        } else {
+            format!("; text that is no event stream: {}", excerpt(&self.foreign))
+        };
+        match (consumed, self.frames) {
+            (0, _) => "the body is empty".to_owned(),
+            (_, 0) if foreign.is_empty() => {
+                "no event came, only comments or blank lines".to_owned()
+            }
+            (_, 0) => format!("no event came{foreign}"),
+            (_, frames) => format!(
+                "the input ended after {frames} events before the turn did: {missing}{foreign}"
+            ),
+        }
+    }
+}
+
+/// The beginning of a text, on one line, for messages.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut out: String = text
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if out.len() < text.len() && text.chars().nth(LONGEST).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// The event in a `chunk` message of Bedrock: base64 in the member `bytes`.
+fn unwrap_chunk(payload: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(payload).ok()?;
+    let bytes = Raw::parse(text, MAX_PAYLOAD_DEPTH).ok()?.string("bytes")?;
+    STANDARD.decode(bytes.to_text()).ok()
+}
