@@ -4,9 +4,7 @@
 use std::collections::HashMap;
 
 use crate::event::{Event, StopReason, Terminal};
-use crate::json::{
-    MAX_ARGUMENT_DEPTH, Raw, Str, ends_inside_value, push_literal, range_in, trim,
-};
+use crate::json::{MAX_ARGUMENT_DEPTH, Raw, Str, ends_inside_value, push_literal, range_in, trim};
 use crate::usage::Usage;
 
 /// A piece of a turn.

@@ -6,6 +6,11 @@
 
 use std::ops::ControlFlow;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::json::{MAX_PAYLOAD_DEPTH, Raw};
+
 /// One message whose checksums are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
@@ -58,18 +63,25 @@ pub struct Framer {
 pub fn prelude(bytes: &[u8]) -> Option<(usize, usize)> {
     let total = number(bytes, 0)?;
     let headers = number(bytes, 4)?;
-    (number(bytes, 8)? == crc32fast::hash(&bytes[..8])).then_some((total as usize, headers as usize))
+    (number(bytes, 8)? == crc32fast::hash(&bytes[..8]))
+        .then_some((total as usize, headers as usize))
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(*bytes.get(at..at + 4)?.first_chunk::<4>()?))
+    Some(u32::from_be_bytes(
+        *bytes.get(at..at + 4)?.first_chunk::<4>()?,
+    ))
 }
 
 impl Framer {
     /// A framer at the start of a stream. A message of more than `max_message_bytes` bytes fails.
     #[must_use]
     pub const fn new(max_message_bytes: Option<usize>) -> Self {
-        Self { max_message_bytes, buffer: Vec::new(), offset: 0 }
+        Self {
+            max_message_bytes,
+            buffer: Vec::new(),
+            offset: 0,
+        }
     }
 
     /// Takes the next bytes and gives the messages that they complete to `sink`, which may break off.
@@ -140,7 +152,8 @@ impl Framer {
             return Ok(None);
         }
         let malformed = |what| FrameError::Malformed { what, offset };
-        let (total, headers) = prelude(bytes).ok_or(malformed("the checksum of a prelude is wrong"))?;
+        let (total, headers) =
+            prelude(bytes).ok_or(malformed("the checksum of a prelude is wrong"))?;
         if total < PRELUDE + CHECKSUM || headers > total - PRELUDE - CHECKSUM {
             return Err(malformed("the lengths of a prelude contradict each other"));
         }
@@ -168,7 +181,8 @@ impl Framer {
         };
         let mut headers = &bytes[PRELUDE..headers_end];
         while !headers.is_empty() {
-            let (name, value, rest) = header(headers).ok_or(malformed("the headers of a message are broken"))?;
+            let (name, value, rest) =
+                header(headers).ok_or(malformed("the headers of a message are broken"))?;
             headers = rest;
             let Some(value) = value else { continue };
             match name {
@@ -200,10 +214,26 @@ fn header(bytes: &[u8]) -> Option<(&[u8], Option<&str>, &[u8])> {
             let (length, rest) = rest.split_at_checked(2)?;
             let length = usize::from(u16::from_be_bytes(*length.first_chunk::<2>()?));
             let (value, rest) = rest.split_at_checked(length)?;
-            let text = if kind == 7 { Some(std::str::from_utf8(value).ok()?) } else { None };
+            let text = if kind == 7 {
+                Some(std::str::from_utf8(value).ok()?)
+            } else {
+                None
+            };
             return Some((name, text, rest));
         }
         _ => return None,
     };
     Some((name, None, rest.split_at_checked(fixed)?.1))
+}
+
+/// What a `chunk` message of Bedrock's `InvokeModelWithResponseStream` wraps: the model's own event, in
+/// base64 in the member `bytes`.
+#[must_use]
+pub fn unwrap_chunk(payload: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(payload).ok()?;
+    let bytes = Raw::parse(text, MAX_PAYLOAD_DEPTH).ok()?.string("bytes")?;
+    match bytes.plain() {
+        Some(plain) => STANDARD.decode(plain).ok(),
+        None => STANDARD.decode(bytes.to_text()).ok(),
+    }
 }

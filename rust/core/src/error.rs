@@ -140,7 +140,11 @@ impl ErrorDocument {
     #[must_use]
     pub fn with_kind(self, kind: &str) -> Self {
         let retryable = self.retryable || is_passing(kind);
-        Self { kind: kind.to_owned(), retryable, ..self }
+        Self {
+            kind: kind.to_owned(),
+            retryable,
+            ..self
+        }
     }
 
     /// Reads a fault from an error object; `payload` is what holds it.

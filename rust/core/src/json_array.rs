@@ -55,7 +55,10 @@ impl Splitter {
     /// A splitter at the start of a text. An element of more than `max_element_bytes` bytes fails.
     #[must_use]
     pub fn new(max_element_bytes: Option<usize>) -> Self {
-        Self { max_element_bytes, ..Self::default() }
+        Self {
+            max_element_bytes,
+            ..Self::default()
+        }
     }
 
     /// How many bytes came so far.
@@ -98,7 +101,11 @@ impl Splitter {
                     match byte {
                         b' ' | b'\t' | b'\n' | b'\r' | b',' => {}
                         b']' => self.place = Place::After,
-                        b'}' => return Err(ArrayError::Malformed { offset: base + at as u64 }),
+                        b'}' => {
+                            return Err(ArrayError::Malformed {
+                                offset: base + at as u64,
+                            });
+                        }
                         _ => {
                             start = at;
                             self.offset = base + at as u64;
@@ -119,7 +126,8 @@ impl Splitter {
                         b'{' | b'[' => self.depth += 1,
                         b'}' | b']' => {
                             self.depth -= 1;
-                            if self.depth == 0 && self.end(&chunk[start..at], &mut sink)?.is_break() {
+                            if self.depth == 0 && self.end(&chunk[start..at], &mut sink)?.is_break()
+                            {
                                 return Ok(());
                             }
                         }
@@ -132,12 +140,10 @@ impl Splitter {
                     match found.map(|_| chunk[at - 1]) {
                         Some(b'\\') => self.place = Place::Escape,
                         Some(_) if self.depth > 0 => self.place = Place::Inside,
-                        Some(_) => {
-                            if self.end(&chunk[start..at], &mut sink)?.is_break() {
-                                return Ok(());
-                            }
+                        Some(_) if self.end(&chunk[start..at], &mut sink)?.is_break() => {
+                            return Ok(());
                         }
-                        None => {}
+                        _ => {}
                     }
                 }
                 Place::Escape => {
@@ -164,7 +170,9 @@ impl Splitter {
 
     fn check(&self, length: usize) -> Result<(), ArrayError> {
         match self.max_element_bytes {
-            Some(limit) if length > limit => Err(ArrayError::TooLarge { offset: self.offset }),
+            Some(limit) if length > limit => Err(ArrayError::TooLarge {
+                offset: self.offset,
+            }),
             _ => Ok(()),
         }
     }

@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
-pub mod aws_event_stream;
 pub mod assemble;
+pub mod aws_event_stream;
 pub mod decoder;
 pub mod detect;
 pub mod error;

@@ -269,10 +269,12 @@ fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
         Some(hex) => unhex(hex),
         None => text_of(&case["body"]).into_bytes(),
     };
-    let dialect = case["dialect"].as_str().and_then(Dialect::from_name).unwrap_or(dialect);
+    let dialect = case["dialect"]
+        .as_str()
+        .and_then(Dialect::from_name)
+        .unwrap_or(dialect);
     let expected = &case["expected"];
-    let mut decoder =
-        StreamDecoder::new(dialect, options_of(case));
+    let mut decoder = StreamDecoder::new(dialect, options_of(case));
     let mut events = Vec::new();
     for piece in body.chunks(chunk) {
         decoder.feed(piece);
@@ -548,12 +550,41 @@ fn detection() {
         .filter(|case| case["op"] == "detect_dialect")
     {
         let body = match case["body_hex"].as_str() {
-            // Binary frames are for a later version.
-            Some(_) => continue,
+            Some(hex) => unhex(hex),
             None => text_of(&case["body"]).into_bytes(),
         };
         let found = detect(&body).map(Dialect::as_str);
         let wanted = case["expected"]["dialect"].as_str();
         assert_eq!(found, wanted, "{}", case["name"]);
+    }
+}
+
+#[test]
+fn parse_response() {
+    for case in cases("dialects.json")
+        .iter()
+        .filter(|case| case["op"] == "parse_response")
+    {
+        let dialect = case["dialect"]
+            .as_str()
+            .and_then(Dialect::from_name)
+            .expect("a dialect");
+        let body = text_of(&case["body"]).into_bytes();
+        let decoded = StreamDecoder::parse_response(dialect, Options::default(), &body);
+        assert_eq!(decoded.failure, None, "{}", case["name"]);
+        let message = message_value(&decoded.message);
+        let wanted = &case["expected"]["message"];
+        assert!(
+            agrees(wanted, &message, &mut Vec::new()),
+            "{}: {message}",
+            case["name"]
+        );
+        let codes: BTreeSet<&str> = decoded.warnings.iter().map(|w| w.code.as_str()).collect();
+        assert_eq!(
+            json!(codes),
+            case["expected"]["warnings"],
+            "{}",
+            case["name"]
+        );
     }
 }

@@ -55,7 +55,11 @@ impl StreamDecoder {
     #[must_use]
     pub fn new(dialect: Dialect, options: Options) -> Self {
         let transport = Transport::new(dialect, options.max_event_bytes);
-        Self { transport, state: State::new(dialect, options), finished: false }
+        Self {
+            transport,
+            state: State::new(dialect, options),
+            finished: false,
+        }
     }
 
     /// Takes the next bytes. What they give is in [`StreamDecoder::events`] and
@@ -120,6 +124,15 @@ impl StreamDecoder {
         self.state.builder.message(self.state.turn.usage)
     }
 
+    /// Reads the whole body of a response that was not streamed: the same message as its stream would
+    /// have given.
+    #[must_use]
+    pub fn parse_response(dialect: Dialect, options: Options, body: &[u8]) -> Decoded {
+        let mut state = State::new(dialect, options);
+        state.whole_body(body);
+        state.into_decoded()
+    }
+
     /// Decodes a whole body without keeping its events.
     #[must_use]
     pub fn decode_message(mut self, body: &[u8]) -> Decoded {
@@ -133,7 +146,6 @@ impl StreamDecoder {
             }
         }
         self.finish();
-        let State { builder, turn, failure, .. } = self.state;
-        Decoded { message: builder.into_message(turn.usage), warnings: turn.warnings, failure }
+        self.state.into_decoded()
     }
 }

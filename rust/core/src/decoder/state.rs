@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use super::Options;
+use super::{Decoded, Options};
 use crate::assemble::Builder;
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
@@ -81,7 +78,10 @@ impl Handler for State {
 
 impl State {
     pub(super) fn new(dialect: Dialect, options: Options) -> Self {
-        let turn = TurnOptions { server_tools: options.server_tools, name_map: options.name_map };
+        let turn = TurnOptions {
+            server_tools: options.server_tools,
+            name_map: options.name_map,
+        };
         Self {
             wire: dialect.wire(options.choice),
             turn: Turn::new(turn),
@@ -107,7 +107,9 @@ impl State {
     fn take_match(&mut self, found: &Match<'_>, offset: u64) -> bool {
         // What may warn goes the general path where a warning fails the stream.
         let is_plain = found.piece.plain().is_some();
-        let is_too_large = self.max_event_bytes.is_some_and(|limit| found.data_length > limit);
+        let is_too_large = self
+            .max_event_bytes
+            .is_some_and(|limit| found.data_length > limit);
         if (self.strict && !is_plain) || is_too_large {
             return false;
         }
@@ -202,7 +204,12 @@ impl State {
 
     pub(super) fn fail_too_large(&mut self, offset: u64) {
         let message = "an event has more data than max_event_bytes allows".to_owned();
-        self.fail(Failure { kind: FailureKind::TooLarge, message, offset, raw: None });
+        self.fail(Failure {
+            kind: FailureKind::TooLarge,
+            message,
+            offset,
+            raw: None,
+        });
         self.commit();
     }
 
@@ -233,7 +240,12 @@ impl State {
             self.turn.warn_with(WarningCode::NotJson, what.to_owned());
         } else {
             let message = what.to_owned();
-            self.fail(Failure { kind: FailureKind::Malformed, message, offset, raw: None });
+            self.fail(Failure {
+                kind: FailureKind::Malformed,
+                message,
+                offset,
+                raw: None,
+            });
         }
         let _ = self.settle(&mark);
     }
@@ -260,14 +272,17 @@ impl State {
     }
 
     /// Takes one message of the AWS framing.
-    pub(super) fn aws_message(&mut self, message: &aws_event_stream::Message<'_>) -> ControlFlow<()> {
+    pub(super) fn aws_message(
+        &mut self,
+        message: &aws_event_stream::Message<'_>,
+    ) -> ControlFlow<()> {
         if message.message_type != "event" {
             return self.aws_fault(message);
         }
         // Anthropic on Bedrock: each message wraps an event.
         let unwrapped;
         let (payload, name) = if message.kind == "chunk" {
-            unwrapped = unwrap_chunk(message.payload);
+            unwrapped = aws_event_stream::unwrap_chunk(message.payload);
             (unwrapped.as_deref().unwrap_or(message.payload), "")
         } else {
             (message.payload, message.kind)
@@ -328,10 +343,18 @@ impl State {
         let mark = self.mark();
         let raw = element.map(|element| String::from_utf8_lossy(element).into_owned());
         if self.wire.ended() {
-            self.turn.warn_with(WarningCode::NotJson, "the input ended inside a payload".to_owned());
+            self.turn.warn_with(
+                WarningCode::NotJson,
+                "the input ended inside a payload".to_owned(),
+            );
         } else {
             let message = "the input ended inside a payload".to_owned();
-            self.fail(Failure { kind: FailureKind::Truncated, message, offset, raw });
+            self.fail(Failure {
+                kind: FailureKind::Truncated,
+                message,
+                offset,
+                raw,
+            });
         }
         let _ = self.settle(&mark);
     }
@@ -342,6 +365,71 @@ impl State {
             .unwrap_or_else(|| ErrorDocument::named("error", &excerpt(trim(text))));
         self.fail_document(document, text);
         self.commit();
+    }
+
+    /// Takes the whole body of a response that was not streamed.
+    pub(super) fn whole_body(&mut self, body: &[u8]) {
+        let mark = self.mark();
+        let text = String::from_utf8_lossy(body);
+        if matches!(text, Cow::Owned(_)) {
+            self.turn.warn(WarningCode::InvalidUtf8);
+        }
+        let text = trim(text.trim_start_matches('\u{FEFF}'));
+        match Raw::parse(text, MAX_PAYLOAD_DEPTH) {
+            Ok(raw) if raw.is_object() => {
+                let fault = ErrorDocument::read(raw)
+                    .map_or_else(|| self.wire.whole(&mut self.turn, raw), Err);
+                if let Err(document) = fault {
+                    self.fail_document(document, text);
+                }
+            }
+            Ok(_) => self.fail_body(FailureKind::Malformed, "the body is no JSON object", text),
+            Err(JsonError::UnexpectedEnd) => {
+                let message = if text.is_empty() {
+                    "the body is empty"
+                } else {
+                    "the body is cut short"
+                };
+                self.fail_body(FailureKind::Truncated, message, text);
+            }
+            Err(error) => self.fail_body(
+                FailureKind::Malformed,
+                &format!("the body is no JSON: {error}"),
+                text,
+            ),
+        }
+        if self.failure.is_none() && !self.turn.stopped {
+            self.fail_body(
+                FailureKind::Truncated,
+                "the body holds no turn that has ended",
+                text,
+            );
+        }
+        let _ = self.settle(&mark);
+    }
+
+    fn fail_body(&mut self, kind: FailureKind, message: &str, text: &str) {
+        let raw = (!text.is_empty()).then(|| text.to_owned());
+        self.fail(Failure {
+            kind,
+            message: message.to_owned(),
+            offset: 0,
+            raw,
+        });
+    }
+
+    pub(super) fn into_decoded(self) -> Decoded {
+        let Self {
+            builder,
+            turn,
+            failure,
+            ..
+        } = self;
+        Decoded {
+            message: builder.into_message(turn.usage),
+            warnings: turn.warnings,
+            failure,
+        }
     }
 
     fn data(&mut self, data: &str, name: &str, flushed: bool, block: Option<&[u8]>) {
@@ -372,18 +460,32 @@ impl State {
             Err(error) => {
                 let cut = error == JsonError::UnexpectedEnd || "[DONE]".starts_with(data);
                 let (kind, message) = if flushed && cut {
-                    (FailureKind::Truncated, "the input ended inside a payload".to_owned())
+                    (
+                        FailureKind::Truncated,
+                        "the input ended inside a payload".to_owned(),
+                    )
                 } else {
-                    (FailureKind::Malformed, format!("a payload is malformed: {error}"))
+                    (
+                        FailureKind::Malformed,
+                        format!("a payload is malformed: {error}"),
+                    )
                 };
                 let offset = self.turn.offset;
-                self.fail(Failure { kind, message, offset, raw: Some(data.to_owned()) });
+                self.fail(Failure {
+                    kind,
+                    message,
+                    offset,
+                    raw: Some(data.to_owned()),
+                });
             }
         }
     }
 
     fn pass_over(&mut self, data: &str) {
-        self.turn.warn_with(WarningCode::NotJson, format!("passed over: {}", excerpt(data)));
+        self.turn.warn_with(
+            WarningCode::NotJson,
+            format!("passed over: {}", excerpt(data)),
+        );
     }
 
     fn payload(&mut self, payload: Raw<'_>, name: &str, block: Option<&[u8]>) {
@@ -395,14 +497,19 @@ impl State {
             return;
         }
         let document = ErrorDocument::read(payload);
-        let wired = Payload { raw: payload, name, faulty: document.is_some() };
+        let wired = Payload {
+            raw: payload,
+            name,
+            faulty: document.is_some(),
+        };
         let result = self.wire.payload(&mut self.turn, &self.builder, wired);
         let hot = self.turn.hot.take();
         match document.or(result.err()) {
             Some(document) => self.fail_document(document, payload.text()),
             None => {
                 if let (Some(hot), Some(block)) = (hot, block) {
-                    self.template.learn(block, payload, &hot, self.wire.free_members());
+                    self.template
+                        .learn(block, payload, &hot, self.wire.free_members());
                 }
             }
         }
@@ -415,7 +522,11 @@ impl State {
         }
         match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
             Ok(raw) if raw.is_object() => {
-                if self.wire.has_content(Payload { raw, name, faulty: false }) {
+                if self.wire.has_content(Payload {
+                    raw,
+                    name,
+                    faulty: false,
+                }) {
                     self.turn.after_stop();
                 }
             }
@@ -496,11 +607,4 @@ fn excerpt(text: &str) -> String {
         out.push('…');
     }
     out
-}
-
-/// The event in a `chunk` message of Bedrock: base64 in the member `bytes`.
-fn unwrap_chunk(payload: &[u8]) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(payload).ok()?;
-    let bytes = Raw::parse(text, MAX_PAYLOAD_DEPTH).ok()?.string("bytes")?;
-    STANDARD.decode(bytes.to_text()).ok()
 }

@@ -10,12 +10,19 @@ use crate::wire::Dialect;
 #[derive(Debug)]
 pub(super) enum Transport {
     /// Which of its framings the dialect uses here is not known yet. The bytes so far are kept.
-    Undecided { dialect: Dialect, first: Vec<u8>, max_event_bytes: Option<usize> },
+    Undecided {
+        dialect: Dialect,
+        first: Vec<u8>,
+        max_event_bytes: Option<usize>,
+    },
     Sse(sse::Framer),
     Aws(aws_event_stream::Framer),
     Array(json_array::Splitter),
     /// A body that should be AWS messages and is text: an error that is told otherwise.
-    Text { body: Vec<u8>, length: u64 },
+    Text {
+        body: Vec<u8>,
+        length: u64,
+    },
 }
 
 /// The framings that a dialect may have to choose from.
@@ -37,7 +44,13 @@ impl Dialect {
             Self::OpenAiChat | Self::OpenAiResponses => return Some(Framing::Sse),
             // A message's length begins with a zero byte up to 16 MiB, which text never does.
             Self::Anthropic => {
-                let is_aws = |byte: &u8| if *byte == 0 { Framing::Aws } else { Framing::Sse };
+                let is_aws = |byte: &u8| {
+                    if *byte == 0 {
+                        Framing::Aws
+                    } else {
+                        Framing::Sse
+                    }
+                };
                 return first.first().map(is_aws);
             }
             Self::Gemini => first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first),
@@ -62,7 +75,11 @@ impl Transport {
     pub(super) fn new(dialect: Dialect, max_event_bytes: Option<usize>) -> Self {
         match dialect.framing(b"") {
             Some(framing) => Self::of(framing, max_event_bytes),
-            None => Self::Undecided { dialect, first: Vec::new(), max_event_bytes },
+            None => Self::Undecided {
+                dialect,
+                first: Vec::new(),
+                max_event_bytes,
+            },
         }
     }
 
@@ -71,13 +88,20 @@ impl Transport {
             Framing::Sse => Self::Sse(sse::Framer::new(max_event_bytes).with_foreign()),
             Framing::Aws => Self::Aws(aws_event_stream::Framer::new(max_event_bytes)),
             Framing::Array => Self::Array(json_array::Splitter::new(max_event_bytes)),
-            Framing::Text => Self::Text { body: Vec::new(), length: 0 },
+            Framing::Text => Self::Text {
+                body: Vec::new(),
+                length: 0,
+            },
         }
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8], state: &mut State) {
         match self {
-            Self::Undecided { dialect, first, max_event_bytes } => {
+            Self::Undecided {
+                dialect,
+                first,
+                max_event_bytes,
+            } => {
                 first.extend_from_slice(bytes);
                 if let Some(framing) = dialect.framing(first) {
                     let first = std::mem::take(first);

@@ -44,7 +44,11 @@ impl Wire for Anthropic {
         &mut self,
         turn: &mut Turn,
         _said: &Builder,
-        Payload { raw: payload, faulty, .. }: Payload<'_>,
+        Payload {
+            raw: payload,
+            faulty,
+            ..
+        }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
         let [kind, index, message, block, delta, usage] = payload.members(&[
             "type",
@@ -98,6 +102,12 @@ impl Wire for Anthropic {
         Ok(())
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        self.message_start(turn, Some(body))?;
+        self.stop(turn, Terminal::MessageStop);
+        Ok(())
+    }
+
     fn has_content(&self, Payload { raw: payload, .. }: Payload<'_>) -> bool {
         let [kind, message, block, delta] =
             payload.members(&["type", "message", "content_block", "delta"]);
@@ -117,9 +127,9 @@ impl Wire for Anthropic {
                 !is_late || content.into_iter().flatten().any(|value| !value.is_empty())
             }),
             Some("content_block_delta") => delta.is_some_and(|delta| {
-                delta.entries().any(|(key, value)| {
-                    !key.is("type") && !value.is_null() && !value.is_empty()
-                })
+                delta
+                    .entries()
+                    .any(|(key, value)| !key.is("type") && !value.is_null() && !value.is_empty())
             }),
             Some("ping" | "message_delta" | "message_stop" | "content_block_stop" | "error")
             | None => false,

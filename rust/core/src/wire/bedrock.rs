@@ -106,6 +106,26 @@ impl Wire for Bedrock {
         Ok(())
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        let [output, reason, usage, trace] =
+            body.members(&["output", "stopReason", "usage", "trace"]);
+        turn.start(None, None);
+        let content = output.and_then(|output| output.member("message")?.member("content"));
+        for (index, block) in (0..).zip(content.into_iter().flat_map(Raw::elements)) {
+            self.whole_block(turn, index, block);
+            self.slots.close(turn, index);
+        }
+        turn.usage = usage.and_then(usage::bedrock);
+        if let Some(trace) = trace {
+            turn.fact("trace", trace.text());
+        }
+        if let Some(reason) = value_str(reason) {
+            self.reason = Some(turn.text(reason));
+            self.stop(turn);
+        }
+        Ok(())
+    }
+
     fn has_content(&self, Payload { raw, name, .. }: Payload<'_>) -> bool {
         match name {
             "contentBlockStart" => raw.member("start").is_some_and(|start| !start.is_empty()),
@@ -146,8 +166,12 @@ impl Bedrock {
         let slot = match kind.as_str() {
             "toolUse" => {
                 let [id, name, run_by] = value.members(&["toolUseId", "name", "type"]);
-                let name = value_str(name).map(|name| turn.text(name)).unwrap_or_default();
-                let is_server = run_by.and_then(Raw::as_str).is_some_and(|kind| kind.is("server_tool_use"));
+                let name = value_str(name)
+                    .map(|name| turn.text(name))
+                    .unwrap_or_default();
+                let is_server = run_by
+                    .and_then(Raw::as_str)
+                    .is_some_and(|kind| kind.is("server_tool_use"));
                 if is_server || turn.options.server_tools.contains(&name) {
                     if is_server {
                         turn.mark_server_call();
@@ -173,7 +197,11 @@ impl Bedrock {
         };
         let kind = kind.to_text();
         if let Some(Slot::Extension(block)) = self.slots.get_mut(index) {
-            turn.log.push(Event::Extension { index: Some(*block), kind: &kind, json: delta.text() });
+            turn.log.push(Event::Extension {
+                index: Some(*block),
+                kind: &kind,
+                json: delta.text(),
+            });
             return;
         }
         match kind.as_str() {
@@ -185,7 +213,10 @@ impl Bedrock {
             }
             "citation" => {
                 let block = self.text_block(turn, index);
-                turn.log.push(Event::Citation { index: block, json: value.text() });
+                turn.log.push(Event::Citation {
+                    index: block,
+                    json: value.text(),
+                });
             }
             "reasoningContent" => self.reasoning(turn, index, value, payload),
             "toolUse" => match (self.slots.get_mut(index), value_str(value.member("input"))) {
@@ -197,6 +228,43 @@ impl Bedrock {
                 turn.warn(WarningCode::UnknownEvent);
                 turn.fact(&kind, delta.text());
             }
+        }
+    }
+
+    /// A block of a response that was not streamed.
+    fn whole_block(&mut self, turn: &mut Turn, index: i64, block: Raw<'_>) {
+        let Some((kind, value)) = block.entries().next() else {
+            return;
+        };
+        match kind.to_text().as_str() {
+            "toolUse" => {
+                self.block_start(turn, index, block);
+                if let (Some(Slot::Tool { block, .. }), Some(input)) =
+                    (self.slots.get_mut(index), value.member("input"))
+                {
+                    turn.raw_arguments(*block, input.text());
+                }
+            }
+            "reasoningContent" => {
+                // The streamed form names its members without this wrapping.
+                let text = value.member("reasoningText").unwrap_or(value);
+                self.reasoning(turn, index, text, block);
+            }
+            "citationsContent" => {
+                let [content, citations] = value.members(&["content", "citations"]);
+                for part in content.into_iter().flat_map(Raw::elements) {
+                    self.block_delta(turn, index, part, block);
+                }
+                for citation in citations.into_iter().flat_map(Raw::elements) {
+                    let block = self.text_block(turn, index);
+                    turn.log.push(Event::Citation {
+                        index: block,
+                        json: citation.text(),
+                    });
+                }
+            }
+            "text" => self.block_delta(turn, index, block, block),
+            _ => self.block_start(turn, index, block),
         }
     }
 
@@ -215,7 +283,10 @@ impl Bedrock {
             let data = turn.text(data);
             self.slots.close(turn, index);
             let block = turn.open(BlockKind::Redacted);
-            turn.log.push(Event::RedactedThinking { index: block, data: &data });
+            turn.log.push(Event::RedactedThinking {
+                index: block,
+                data: &data,
+            });
             self.slots.put(turn, index, Slot::Redacted(block));
         }
     }
@@ -245,5 +316,8 @@ impl Bedrock {
 /// A delta that is all of its payload.
 fn say(turn: &mut Turn, block: usize, piece: Str<'_>, payload: Raw<'_>) {
     turn.delta(block, piece);
-    turn.hot = Some(Hot { hole: range_in(payload.text(), piece.body()), block });
+    turn.hot = Some(Hot {
+        hole: range_in(payload.text(), piece.body()),
+        block,
+    });
 }

@@ -37,8 +37,16 @@ fn stop_reason(raw: &str) -> StopReason {
     match raw {
         "STOP" | "1" => StopReason::EndTurn,
         "MAX_TOKENS" | "2" => StopReason::MaxTokens,
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT" | "IMAGE_RECITATION" | "3" | "4" => StopReason::ContentFilter,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "3"
+        | "4" => StopReason::ContentFilter,
         _ => StopReason::Other,
     }
 }
@@ -53,7 +61,11 @@ fn reason_text(turn: &mut Turn, reason: Raw<'_>) -> Option<String> {
 }
 
 /// Facts of the turn beside its content.
-const FACTS: [&str; 3] = ["groundingMetadata", "citationMetadata", "urlContextMetadata"];
+const FACTS: [&str; 3] = [
+    "groundingMetadata",
+    "citationMetadata",
+    "urlContextMetadata",
+];
 
 impl Wire for Gemini {
     fn payload(
@@ -107,11 +119,28 @@ impl Wire for Gemini {
         Ok(())
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        let payload = Payload {
+            raw: body,
+            name: "",
+            faulty: false,
+        };
+        self.payload(turn, &Builder::default(), payload)?;
+        // What is missing then is said by the caller: the turn has not stopped.
+        let _ = self.finish(turn);
+        Ok(())
+    }
+
     fn has_content(&self, Payload { raw, .. }: Payload<'_>) -> bool {
-        raw.member("candidates").into_iter().flat_map(Raw::elements).any(|candidate| {
-            let parts = candidate.member("content").and_then(|content| content.member("parts"));
-            parts.is_some_and(|parts| !parts.is_empty())
-        })
+        raw.member("candidates")
+            .into_iter()
+            .flat_map(Raw::elements)
+            .any(|candidate| {
+                let parts = candidate
+                    .member("content")
+                    .and_then(|content| content.member("parts"));
+                parts.is_some_and(|parts| !parts.is_empty())
+            })
     }
 
     fn ended(&self) -> bool {
@@ -132,7 +161,11 @@ impl Wire for Gemini {
         self.end_call(turn);
         match &self.reason {
             Some(raw) => turn.stop(stop_reason(raw), Some(raw), Terminal::FinishReason),
-            None => turn.stop(StopReason::Refusal, self.blocked.as_deref(), Terminal::FinishReason),
+            None => turn.stop(
+                StopReason::Refusal,
+                self.blocked.as_deref(),
+                Terminal::FinishReason,
+            ),
         }
         Ok(())
     }
@@ -140,7 +173,10 @@ impl Wire for Gemini {
 
 impl Gemini {
     pub(crate) fn new(candidate: u64) -> Self {
-        Self { candidate, ..Self::default() }
+        Self {
+            candidate,
+            ..Self::default()
+        }
     }
 
     fn part(&mut self, turn: &mut Turn, part: Raw<'_>) {
@@ -148,7 +184,7 @@ impl Gemini {
             part.members(&["text", "thought", "functionCall", "thoughtSignature"]);
         let signature = value_str(signature);
         if let Some(call) = call {
-            self.content(turn);
+            self.content();
             self.function_call(turn, call, part, signature);
             return;
         }
@@ -158,10 +194,12 @@ impl Gemini {
             return;
         }
         let kind = part.entries().map(|(key, _)| key.to_text());
-        let kind = kind.into_iter().find(|key| key != "thought" && key != "thoughtSignature");
+        let kind = kind
+            .into_iter()
+            .find(|key| key != "thought" && key != "thoughtSignature");
         match (kind, signature) {
             (Some(kind), _) => {
-                self.content(turn);
+                self.content();
                 self.end_call(turn);
                 self.close_speech(turn);
                 turn.extension(&kind, part.text());
@@ -172,20 +210,30 @@ impl Gemini {
     }
 
     /// Content comes: after a finish reason that makes the end doubtful.
-    const fn content(&mut self, _turn: &mut Turn) {
+    const fn content(&mut self) {
         self.content_after_reason |= self.reason.is_some();
     }
 
-    fn text_part(&mut self, turn: &mut Turn, text: Str<'_>, is_thought: bool, signature: Option<Str<'_>>) {
+    fn text_part(
+        &mut self,
+        turn: &mut Turn,
+        text: Str<'_>,
+        is_thought: bool,
+        signature: Option<Str<'_>>,
+    ) {
         if text.is_empty() {
             if let Some(signature) = signature {
                 self.sign(turn, signature);
             }
             return;
         }
-        self.content(turn);
+        self.content();
         self.end_call(turn);
-        let kind = if is_thought { BlockKind::Thinking } else { BlockKind::Text };
+        let kind = if is_thought {
+            BlockKind::Thinking
+        } else {
+            BlockKind::Text
+        };
         let block = self.speech(turn, kind);
         turn.delta(block, text);
         if let Some(signature) = signature {
@@ -195,12 +243,11 @@ impl Gemini {
 
     /// A signature on an empty part signs the open text; without one it opens a thinking block.
     fn sign(&mut self, turn: &mut Turn, signature: Str<'_>) {
-        let block = match self.text {
-            Some(block) => block,
-            None => {
-                self.end_call(turn);
-                self.speech(turn, BlockKind::Thinking)
-            }
+        let block = if let Some(block) = self.text {
+            block
+        } else {
+            self.end_call(turn);
+            self.speech(turn, BlockKind::Thinking)
         };
         turn.signature(block, signature);
     }
@@ -219,12 +266,21 @@ impl Gemini {
     }
 
     fn close_speech(&mut self, turn: &mut Turn) {
-        for block in [self.text.take(), self.thinking.take()].into_iter().flatten() {
+        for block in [self.text.take(), self.thinking.take()]
+            .into_iter()
+            .flatten()
+        {
             turn.close(block);
         }
     }
 
-    fn function_call(&mut self, turn: &mut Turn, call: Raw<'_>, part: Raw<'_>, signature: Option<Str<'_>>) {
+    fn function_call(
+        &mut self,
+        turn: &mut Turn,
+        call: Raw<'_>,
+        part: Raw<'_>,
+        signature: Option<Str<'_>>,
+    ) {
         let [name, id, args, pieces, goes_on] =
             call.members(&["name", "id", "args", "partialArgs", "willContinue"]);
         let goes_on = goes_on.is_some_and(|value| value.text() == "true");
@@ -245,7 +301,10 @@ impl Gemini {
                 // A missing id is normal on this wire.
                 let id = id.unwrap_or_else(|| turn.quiet_id(block, &name));
                 turn.tool_start(block, Some(&id), &name, None);
-                self.call = Some(OpenCall { block, arguments: PartialArguments::default() });
+                self.call = Some(OpenCall {
+                    block,
+                    arguments: PartialArguments::default(),
+                });
             }
             (None, Some(_)) => {}
             (None, None) => {

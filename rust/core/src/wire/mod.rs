@@ -84,7 +84,9 @@ pub(crate) struct Payload<'p> {
 
 /// A string that is there and not empty.
 pub(crate) fn value_str(value: Option<Raw<'_>>) -> Option<Str<'_>> {
-    value.and_then(Raw::as_str).filter(|string| !string.is_empty())
+    value
+        .and_then(Raw::as_str)
+        .filter(|string| !string.is_empty())
 }
 
 /// A raw JSON object of the members that are not null and not among `known`, if there are any.
@@ -109,7 +111,18 @@ pub(crate) trait Wire: std::fmt::Debug + Send {
     ///
     /// # Errors
     /// What the provider reports as a fault in a way of its own.
-    fn payload(&mut self, turn: &mut Turn, said: &Builder, payload: Payload<'_>) -> Result<(), ErrorDocument>;
+    fn payload(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        payload: Payload<'_>,
+    ) -> Result<(), ErrorDocument>;
+
+    /// Takes the whole body of a response that was not streamed, and stops the turn.
+    ///
+    /// # Errors
+    /// What the provider reports as a fault in a way of its own.
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument>;
 
     /// Takes the payload `[DONE]`.
     fn done(&mut self, _turn: &mut Turn) {}

@@ -34,6 +34,8 @@ struct Call {
 )]
 pub(crate) struct OpenAiChat {
     choice: u64,
+    /// The body is no stream: choices hold a message, not deltas.
+    is_whole: bool,
     chunks: bool,
     choice_seen: bool,
     done: bool,
@@ -96,7 +98,11 @@ impl Wire for OpenAiChat {
         &mut self,
         turn: &mut Turn,
         _said: &Builder,
-        Payload { raw: payload, faulty, .. }: Payload<'_>,
+        Payload {
+            raw: payload,
+            faulty,
+            ..
+        }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
         let [
             id,
@@ -127,9 +133,10 @@ impl Wire for OpenAiChat {
             .all(Option::is_none);
         Self::usage(turn, top_usage);
         for choice in choices.into_iter().flat_map(Raw::elements) {
+            let delta = if self.is_whole { "message" } else { "delta" };
             let [index, delta, reason, logprobs, usage, error] = choice.members(&[
                 "index",
-                "delta",
+                delta,
                 "finish_reason",
                 "logprobs",
                 "usage",
@@ -188,6 +195,18 @@ impl Wire for OpenAiChat {
         fault
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        self.is_whole = true;
+        let payload = Payload {
+            raw: body,
+            name: "",
+            faulty: false,
+        };
+        self.payload(turn, &Builder::default(), payload)?;
+        self.done(turn);
+        Ok(())
+    }
+
     fn done(&mut self, turn: &mut Turn) {
         self.done = true;
         if !self.choice_seen {
@@ -213,12 +232,19 @@ impl Wire for OpenAiChat {
             "executed_tools",
             "logprobs",
         ];
-        let choices = payload.member("choices").into_iter().flat_map(Raw::elements);
+        let choices = payload
+            .member("choices")
+            .into_iter()
+            .flat_map(Raw::elements);
         choices.into_iter().any(|choice| {
             let [index, delta] = choice.members(&["index", "delta"]);
             index.map_or(Some(0), Raw::as_u64) == Some(self.choice)
                 && delta.is_some_and(|delta| {
-                    delta.members(&CONTENT).into_iter().flatten().any(|value| !value.is_empty())
+                    delta
+                        .members(&CONTENT)
+                        .into_iter()
+                        .flatten()
+                        .any(|value| !value.is_empty())
                 })
         })
     }
@@ -246,7 +272,11 @@ impl Wire for OpenAiChat {
         for at in std::mem::take(&mut self.open_calls) {
             if let Some((index, json)) = self.served_call(turn, at) {
                 turn.open(BlockKind::Extension);
-                turn.log.push(Event::Extension { index: Some(index), kind: "function", json: &json });
+                turn.log.push(Event::Extension {
+                    index: Some(index),
+                    kind: "function",
+                    json: &json,
+                });
             }
         }
     }
@@ -437,7 +467,9 @@ impl OpenAiChat {
             let id = label(id).map(Str::to_text);
             let call = id.as_ref().and_then(|id| self.by_id.get(id)).copied();
             match (id, call) {
-                (_, Some(call)) if self.calls[call].is_open && self.calls[call].served.is_none() => {
+                (_, Some(call))
+                    if self.calls[call].is_open && self.calls[call].served.is_none() =>
+                {
                     self.announce(turn);
                     if let Some(block) = self.calls[call].block {
                         turn.raw_signature(block, entry.text());
@@ -796,9 +828,7 @@ impl OpenAiChat {
     fn legacy_call(&mut self, turn: &mut Turn, fragment: Raw<'_>) {
         let [name, arguments] = fragment.members(&["name", "arguments"]);
         let name = label(name).map(|name| turn.text(name));
-        let open = self
-            .legacy
-            .filter(|&call| self.calls[call].is_open);
+        let open = self.legacy.filter(|&call| self.calls[call].is_open);
         let call = match open {
             Some(call) => call,
             None if self.reason.is_some() => {

@@ -77,7 +77,10 @@ const HOST_ITEMS: [&str; 5] = [
 
 impl Wire for OpenAiResponses {
     fn free_members(&self) -> &'static [FreeMember] {
-        const MEMBERS: [FreeMember; 2] = [FreeMember::always("sequence_number"), FreeMember::always("obfuscation")];
+        const MEMBERS: [FreeMember; 2] = [
+            FreeMember::always("sequence_number"),
+            FreeMember::always("obfuscation"),
+        ];
         &MEMBERS
     }
 
@@ -96,21 +99,34 @@ impl Wire for OpenAiResponses {
                 turn.usage = Some(usage);
             }
         }
-        let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
         match kind.as_str() {
-            "response.created" | "response.queued" | "response.in_progress" | "response.content_part.added"
-            | "response.reasoning_summary_part.added" | "response.reasoning_summary_part.done" | "keepalive"
-            | "ping" | "error" => {}
+            "response.created"
+            | "response.queued"
+            | "response.in_progress"
+            | "response.content_part.added"
+            | "response.reasoning_summary_part.added"
+            | "response.reasoning_summary_part.done"
+            | "keepalive"
+            | "ping"
+            | "error" => {}
             "response.output_item.added" => self.item_added(turn, raw),
             "response.output_item.done" => self.item_done(turn, said, raw),
-            "response.output_text.delta" | "response.refusal.delta" => self.text_delta(turn, said, raw, &kind),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.text_delta(turn, raw, &kind);
+            }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.reasoning_delta(turn, said, raw, &kind);
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
                 self.call_delta(turn, raw);
             }
-            "response.output_text.done" | "response.refusal.done" | "response.content_part.done" => {
+            "response.output_text.done"
+            | "response.refusal.done"
+            | "response.content_part.done" => {
                 self.text_done(turn, said, raw, &kind);
             }
             "response.reasoning_summary_text.done" | "response.reasoning_text.done" => {
@@ -126,7 +142,10 @@ impl Wire for OpenAiResponses {
                 self.complete_call(turn, said, item, value_str(text));
             }
             "response.output_text.annotation.added" => self.annotation(turn, raw),
-            "response.completed" | "response.incomplete" | "response.done" | "response.failed"
+            "response.completed"
+            | "response.incomplete"
+            | "response.done"
+            | "response.failed"
             | "response.cancelled" => return self.end(turn, said, &kind, response.unwrap_or(raw)),
             _ if faulty => {}
             other => {
@@ -140,12 +159,29 @@ impl Wire for OpenAiResponses {
         Ok(())
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        let [id, model, usage, status] = body.members(&["id", "model", "usage", "status"]);
+        turn.start(id.and_then(Raw::as_str), model.and_then(Raw::as_str));
+        turn.usage = usage.and_then(usage::responses);
+        // A response that is still being made has no end yet.
+        let is_going_on = |status: Str<'_>| status.is("queued") || status.is("in_progress");
+        if status.and_then(Raw::as_str).is_some_and(is_going_on) {
+            return Ok(());
+        }
+        self.end(turn, &Builder::default(), "response.completed", body)
+    }
+
     fn has_content(&self, Payload { raw, .. }: Payload<'_>) -> bool {
         let [kind, delta] = raw.members(&["type", "delta"]);
-        let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
         match kind.as_str() {
             "response.output_item.done" => true,
-            kind if kind.ends_with(".delta") => delta.is_some_and(|delta| !delta.is_empty()),
+            kind if kind.rsplit('.').next() == Some("delta") => {
+                delta.is_some_and(|delta| !delta.is_empty())
+            }
             _ => false,
         }
     }
@@ -182,7 +218,11 @@ fn answers(seen: &[i64], count: usize) -> Vec<i64> {
     }
     let last = seen.last().copied().unwrap_or(-1);
     let further = (1..=count).map(|step| last.saturating_add(step));
-    seen.iter().copied().chain(further).take(usize::try_from(count).unwrap_or(0)).collect()
+    seen.iter()
+        .copied()
+        .chain(further)
+        .take(usize::try_from(count).unwrap_or(0))
+        .collect()
 }
 
 impl OpenAiResponses {
@@ -190,7 +230,8 @@ impl OpenAiResponses {
     fn item(&mut self, raw: Raw<'_>, kind: Kind) -> usize {
         let [place, item_id, item] = raw.members(&["output_index", "item_id", "item"]);
         let place = place.and_then(Raw::as_i64);
-        let id = value_str(item_id.or_else(|| item.and_then(|item| item.member("id")))).map(Str::to_text);
+        let id = value_str(item_id.or_else(|| item.and_then(|item| item.member("id"))))
+            .map(Str::to_text);
         let known = match (place, &id) {
             (Some(place), _) => self.by_index.get(&place),
             (None, Some(id)) => self.by_id.get(id),
@@ -218,9 +259,11 @@ impl OpenAiResponses {
     }
 
     fn item_added(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let Some(item) = raw.member("item") else { return };
+        let Some(item) = raw.member("item") else {
+            return;
+        };
         turn.start(None, None);
-        let kind = self.kind_of(turn, item);
+        let kind = Self::kind_of(turn, item);
         let at = self.item(raw, kind);
         self.introduce(turn, at, item);
         if kind == Kind::Call {
@@ -229,14 +272,18 @@ impl OpenAiResponses {
     }
 
     /// What an item is.
-    fn kind_of(&self, turn: &Turn, item: Raw<'_>) -> Kind {
+    fn kind_of(turn: &Turn, item: Raw<'_>) -> Kind {
         let [kind, name] = item.members(&["type", "name"]);
         match kind.and_then(Raw::as_str).map(Str::to_text).as_deref() {
             Some("message") => Kind::Message,
             Some("reasoning") => Kind::Reasoning,
             Some("function_call" | "custom_tool_call") => {
                 let name = value_str(name).map(Str::to_text).unwrap_or_default();
-                if turn.options.server_tools.contains(&name) { Kind::Whole } else { Kind::Call }
+                if turn.options.server_tools.contains(&name) {
+                    Kind::Whole
+                } else {
+                    Kind::Call
+                }
             }
             _ => Kind::Whole,
         }
@@ -247,12 +294,19 @@ impl OpenAiResponses {
         let [kind, id, phase] = item.members(&["type", "id", "phase"]);
         let state = &mut self.items[at];
         if state.kind_name.is_empty() {
-            state.kind_name = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+            state.kind_name = kind
+                .and_then(Raw::as_str)
+                .map(Str::to_text)
+                .unwrap_or_default();
         }
         if state.kind == Some(Kind::Message) && state.facts.is_empty() {
             let facts = [("item_id", id), ("phase", phase)];
-            let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value_str(value).and(value)?)));
-            state.facts = facts.map(|(name, value)| (name, value.text().to_owned())).collect();
+            let facts = facts
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value_str(value).and(value)?)));
+            state.facts = facts
+                .map(|(name, value)| (name, value.text().to_owned()))
+                .collect();
             self.say_facts(turn, at);
         }
     }
@@ -271,10 +325,15 @@ impl OpenAiResponses {
         }
         let [id, name] = item.members(&["call_id", "name"]);
         let id = value_str(id).map(|id| turn.text(id));
-        let name = value_str(name).map(|name| turn.text(name)).unwrap_or_default();
+        let name = value_str(name)
+            .map(|name| turn.text(name))
+            .unwrap_or_default();
         let mut known = vec!["call_id", "name", "arguments", "input", "status"];
         // The type of a plain call goes without saying.
-        if item.string("type").is_some_and(|kind| kind.is("function_call")) {
+        if item
+            .string("type")
+            .is_some_and(|kind| kind.is("function_call"))
+        {
             known.push("type");
         }
         let extra = other_members(item, &known);
@@ -299,16 +358,26 @@ impl OpenAiResponses {
         if let Some(part) = self.items[at].parts.get(&key) {
             return part.block;
         }
-        if self.facts_of != Some(at) && !self.items[at].facts.is_empty() && self.items[at].parts.is_empty() {
+        if self.facts_of != Some(at)
+            && !self.items[at].facts.is_empty()
+            && self.items[at].parts.is_empty()
+        {
             // Another item has come between.
             self.say_facts(turn, at);
         }
         let block = turn.open(BlockKind::Text);
-        self.items[at].parts.insert(key, Part { block, start: 0, end: None });
+        self.items[at].parts.insert(
+            key,
+            Part {
+                block,
+                start: 0,
+                end: None,
+            },
+        );
         block
     }
 
-    fn text_delta(&mut self, turn: &mut Turn, _said: &Builder, raw: Raw<'_>, kind: &str) {
+    fn text_delta(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: &str) {
         turn.start(None, None);
         let at = self.item(raw, Kind::Message);
         let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
@@ -323,16 +392,30 @@ impl OpenAiResponses {
             return;
         }
         turn.delta(block, piece);
-        turn.hot = Some(Hot { hole: range_in(raw.text(), piece.body()), block });
+        turn.hot = Some(Hot {
+            hole: range_in(raw.text(), piece.body()),
+            block,
+        });
     }
 
     /// The done form of a text part; `content_part.done` also closes it.
     fn text_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
         let part = raw.member("part");
         let holder = part.unwrap_or(raw);
-        let is_reasoning = part.and_then(|part| part.string("type")).is_some_and(|kind| kind.is("reasoning_text"));
-        let at = self.item(raw, if is_reasoning { Kind::Reasoning } else { Kind::Message });
-        let Some(key) = part_key(raw, kind) else { return };
+        let is_reasoning = part
+            .and_then(|part| part.string("type"))
+            .is_some_and(|kind| kind.is("reasoning_text"));
+        let at = self.item(
+            raw,
+            if is_reasoning {
+                Kind::Reasoning
+            } else {
+                Kind::Message
+            },
+        );
+        let Some(key) = part_key(raw, kind) else {
+            return;
+        };
         if is_reasoning {
             if let Some(text) = value_str(holder.member("text")) {
                 self.complete_reasoning(turn, said, at, key, text);
@@ -348,15 +431,33 @@ impl OpenAiResponses {
     }
 
     /// Completes a text part by its done form, `holder`.
-    fn complete_text(&mut self, turn: &mut Turn, said: &Builder, at: usize, key: PartKey, holder: Raw<'_>) {
+    fn complete_text(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        holder: Raw<'_>,
+    ) {
         let [text, refusal] = holder.members(&["text", "refusal"]);
-        let Some(done) = value_str(text.or(refusal)) else { return };
+        let Some(done) = value_str(text.or(refusal)) else {
+            return;
+        };
         if text.is_none() {
             turn.mark_refusal();
         }
         let done = turn.text(done);
         let block = self.text_part(turn, at, key);
-        self.complete(turn, said, Part { block, start: 0, end: None }, &done);
+        self.complete(
+            turn,
+            said,
+            Part {
+                block,
+                start: 0,
+                end: None,
+            },
+            &done,
+        );
     }
 
     /// Emits what a done form says beyond the deltas; a contradiction leaves the deltas standing.
@@ -403,7 +504,11 @@ impl OpenAiResponses {
         if length > 0 {
             self.add(turn, block, "\n\n");
         }
-        let part = Part { block, start: self.length(said, block), end: None };
+        let part = Part {
+            block,
+            start: self.length(said, block),
+            end: None,
+        };
         self.items[at].parts.insert(key, part);
         part
     }
@@ -414,7 +519,10 @@ impl OpenAiResponses {
         let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
             return;
         };
-        if self.items[at].block.is_some_and(|block| !turn.is_open(block)) {
+        if self.items[at]
+            .block
+            .is_some_and(|block| !turn.is_open(block))
+        {
             turn.warn(WarningCode::DroppedFragment);
             return;
         }
@@ -422,29 +530,43 @@ impl OpenAiResponses {
         let block = self.reasoning_part(turn, said, at, key).block;
         turn.delta(block, piece);
         if !is_new {
-            turn.hot = Some(Hot { hole: range_in(raw.text(), piece.body()), block });
+            turn.hot = Some(Hot {
+                hole: range_in(raw.text(), piece.body()),
+                block,
+            });
         }
     }
 
-    fn complete_reasoning(&mut self, turn: &mut Turn, said: &Builder, at: usize, key: PartKey, done: Str<'_>) {
+    fn complete_reasoning(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        done: Str<'_>,
+    ) {
         let done = turn.text(done);
-        match self.items[at].parts.get(&key) {
-            Some(&part) => self.complete(turn, said, part, &done),
-            None => {
-                let block = self.reasoning_part(turn, said, at, key).block;
-                self.add(turn, block, &done);
-            }
+        if let Some(&part) = self.items[at].parts.get(&key) {
+            self.complete(turn, said, part, &done);
+        } else {
+            let block = self.reasoning_part(turn, said, at, key).block;
+            self.add(turn, block, &done);
         }
     }
 
     fn call_delta(&mut self, turn: &mut Turn, raw: Raw<'_>) {
         let at = self.item(raw, Kind::Call);
-        let Some(piece) = value_str(raw.member("delta")) else { return };
+        let Some(piece) = value_str(raw.member("delta")) else {
+            return;
+        };
         match (self.items[at].kind, self.items[at].block) {
             (Some(Kind::Whole), _) => {}
             (_, Some(block)) if turn.is_open(block) => {
                 turn.delta(block, piece);
-                turn.hot = Some(Hot { hole: range_in(raw.text(), piece.body()), block });
+                turn.hot = Some(Hot {
+                    hole: range_in(raw.text(), piece.body()),
+                    block,
+                });
             }
             _ => turn.warn(WarningCode::DroppedFragment),
         }
@@ -453,27 +575,43 @@ impl OpenAiResponses {
     fn complete_call(&mut self, turn: &mut Turn, said: &Builder, at: usize, done: Option<Str<'_>>) {
         if let (Some(block), Some(done)) = (self.items[at].block, done) {
             let done = turn.text(done);
-            self.complete(turn, said, Part { block, start: 0, end: None }, &done);
+            self.complete(
+                turn,
+                said,
+                Part {
+                    block,
+                    start: 0,
+                    end: None,
+                },
+                &done,
+            );
         }
     }
 
     fn annotation(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let Some(annotation) = raw.member("annotation") else { return };
+        let Some(annotation) = raw.member("annotation") else {
+            return;
+        };
         turn.start(None, None);
         let at = self.item(raw, Kind::Message);
         let Some(key) = part_key(raw, "") else { return };
         let block = self.text_part(turn, at, key);
         if turn.is_open(block) {
-            turn.log.push(Event::Citation { index: block, json: annotation.text() });
+            turn.log.push(Event::Citation {
+                index: block,
+                json: annotation.text(),
+            });
         } else {
             turn.warn(WarningCode::DroppedFragment);
         }
     }
 
     fn item_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>) {
-        let Some(item) = raw.member("item") else { return };
+        let Some(item) = raw.member("item") else {
+            return;
+        };
         turn.start(None, None);
-        let kind = self.kind_of(turn, item);
+        let kind = Self::kind_of(turn, item);
         let at = self.item(raw, kind);
         self.done(turn, said, at, item);
     }
@@ -486,13 +624,21 @@ impl OpenAiResponses {
         self.introduce(turn, at, item);
         match self.items[at].kind {
             Some(Kind::Message) => {
-                let parts: Vec<Raw<'_>> = item.member("content").into_iter().flat_map(Raw::elements).collect();
+                let parts: Vec<Raw<'_>> = item
+                    .member("content")
+                    .into_iter()
+                    .flat_map(Raw::elements)
+                    .collect();
                 self.each_part(at, &parts, PartKey::Content, |this, key, part| {
                     this.complete_text(turn, said, at, key, part);
                     // Annotations that no event brought.
                     this.late_citations(turn, said, at, key, part);
                 });
-                let blocks: Vec<usize> = self.items[at].parts.values().map(|part| part.block).collect();
+                let blocks: Vec<usize> = self.items[at]
+                    .parts
+                    .values()
+                    .map(|part| part.block)
+                    .collect();
                 for block in blocks {
                     turn.close(block);
                 }
@@ -506,7 +652,10 @@ impl OpenAiResponses {
             }
             Some(Kind::Whole) | None => {
                 let [kind, call_id] = item.members(&["type", "call_id"]);
-                let kind = kind.and_then(Raw::as_str).map(Str::to_text).unwrap_or_default();
+                let kind = kind
+                    .and_then(Raw::as_str)
+                    .map(Str::to_text)
+                    .unwrap_or_default();
                 let call_id = value_str(call_id).map(Str::to_text);
                 if kind.ends_with("_output") {
                     self.outputs.extend(call_id.clone());
@@ -530,7 +679,9 @@ impl OpenAiResponses {
             .parts
             .keys()
             .filter_map(|known| match *known {
-                PartKey::Content(index) | PartKey::Summary(index) => (key(index) == *known).then_some(index),
+                PartKey::Content(index) | PartKey::Summary(index) => {
+                    (key(index) == *known).then_some(index)
+                }
             })
             .collect();
         for (index, part) in answers(&seen, parts.len()).into_iter().zip(parts) {
@@ -539,21 +690,39 @@ impl OpenAiResponses {
     }
 
     /// Citations of a done part whose text came without any.
-    fn late_citations(&mut self, turn: &mut Turn, said: &Builder, at: usize, key: PartKey, part: Raw<'_>) {
-        let Some(block) = self.items[at].parts.get(&key).map(|part| part.block) else { return };
+    fn late_citations(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        part: Raw<'_>,
+    ) {
+        let Some(block) = self.items[at].parts.get(&key).map(|part| part.block) else {
+            return;
+        };
         if said.has_citations(block) || !turn.is_open(block) {
             return;
         }
-        for annotation in part.member("annotations").into_iter().flat_map(Raw::elements) {
-            turn.log.push(Event::Citation { index: block, json: annotation.text() });
+        for annotation in part
+            .member("annotations")
+            .into_iter()
+            .flat_map(Raw::elements)
+        {
+            turn.log.push(Event::Citation {
+                index: block,
+                json: annotation.text(),
+            });
         }
     }
 
     fn reasoning_done(&mut self, turn: &mut Turn, said: &Builder, at: usize, item: Raw<'_>) {
-        let [summary, content, encrypted, id] = item.members(&["summary", "content", "encrypted_content", "id"]);
-        let lists: [(Option<Raw<'_>>, fn(i64) -> PartKey); 2] =
-            [(summary, PartKey::Summary), (content, PartKey::Content)];
-        for (list, key) in lists {
+        let [summary, content, encrypted, id] =
+            item.members(&["summary", "content", "encrypted_content", "id"]);
+        for (list, key) in [
+            (summary, PartKey::Summary as fn(i64) -> PartKey),
+            (content, PartKey::Content),
+        ] {
             let parts: Vec<Raw<'_>> = list.into_iter().flat_map(Raw::elements).collect();
             self.each_part(at, &parts, key, |this, key, part| {
                 if let Some(text) = value_str(part.member("text")) {
@@ -564,7 +733,9 @@ impl OpenAiResponses {
         if value_str(encrypted).is_some() {
             let block = self.reasoning_block(turn, at);
             let members = [("encrypted_content", encrypted), ("id", id)];
-            let members = members.iter().filter_map(|(name, value)| Some((*name, value.as_ref()?.text())));
+            let members = members
+                .iter()
+                .filter_map(|(name, value)| Some((*name, value.as_ref()?.text())));
             turn.raw_signature(block, &object(members));
         }
         if let Some(block) = self.items[at].block {
@@ -573,12 +744,22 @@ impl OpenAiResponses {
     }
 
     /// The terminal events. The response's output is a done form for items that had none.
-    fn end(&mut self, turn: &mut Turn, said: &Builder, kind: &str, response: Raw<'_>) -> Result<(), ErrorDocument> {
+    fn end(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        kind: &str,
+        response: Raw<'_>,
+    ) -> Result<(), ErrorDocument> {
         let [status, output, details, error] =
             response.members(&["status", "output", "incomplete_details", "error"]);
         let status = value_str(status).map(|status| turn.text(status));
         let status = status.unwrap_or_else(|| kind.trim_start_matches("response.").to_owned());
-        if kind == "response.failed" || status == "failed" || kind == "response.cancelled" || status == "cancelled" {
+        if kind == "response.failed"
+            || status == "failed"
+            || kind == "response.cancelled"
+            || status == "cancelled"
+        {
             return Err(match error {
                 Some(error) => ErrorDocument::of(response, Some(error)),
                 None => ErrorDocument::named(&status, &format!("the response was {status}")),
@@ -590,7 +771,7 @@ impl OpenAiResponses {
             let at = match known {
                 Some(at) => at,
                 None if is_first => {
-                    let kind = self.kind_of(turn, item);
+                    let kind = Self::kind_of(turn, item);
                     self.item_at(place, item, kind)
                 }
                 None => continue,
@@ -604,7 +785,8 @@ impl OpenAiResponses {
                 turn.mark_host_call();
             }
         }
-        let reason = value_str(details.and_then(|details| details.member("reason"))).map(Str::to_text);
+        let reason =
+            value_str(details.and_then(|details| details.member("reason"))).map(Str::to_text);
         let is_incomplete = kind == "response.incomplete" || status == "incomplete";
         let (stop, raw) = match (is_incomplete, reason) {
             (true, Some(reason)) => (incomplete_reason(&reason), reason),
@@ -622,12 +804,17 @@ impl OpenAiResponses {
             return Some(at);
         }
         let at = *self.by_index.get(&i64::try_from(place).ok()?)?;
-        let is_same = item.string("type").is_some_and(|kind| kind.is(&self.items[at].kind_name));
+        let is_same = item
+            .string("type")
+            .is_some_and(|kind| kind.is(&self.items[at].kind_name));
         is_same.then_some(at)
     }
 
     fn item_at(&mut self, place: usize, item: Raw<'_>, kind: Kind) -> usize {
-        self.items.push(ItemState { kind: Some(kind), ..ItemState::default() });
+        self.items.push(ItemState {
+            kind: Some(kind),
+            ..ItemState::default()
+        });
         let at = self.items.len() - 1;
         if let Ok(place) = i64::try_from(place) {
             self.by_index.insert(place, at);

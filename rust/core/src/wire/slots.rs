@@ -66,19 +66,29 @@ impl Slot {
     const fn block(&self) -> Option<usize> {
         match *self {
             Self::Text(block) | Self::Thinking(block) => block,
-            Self::Tool { block, .. } | Self::Extension(block) | Self::Redacted(block) => Some(block),
+            Self::Tool { block, .. } | Self::Extension(block) | Self::Redacted(block) => {
+                Some(block)
+            }
         }
     }
 
     /// A block of the provider's own, from its start.
     pub(crate) fn extension(turn: &mut Turn, kind: &str, start: Raw<'_>) -> Self {
         let index = turn.open(BlockKind::Extension);
-        turn.log.push(Event::Extension { index: Some(index), kind, json: start.text() });
+        turn.log.push(Event::Extension {
+            index: Some(index),
+            kind,
+            json: start.text(),
+        });
         Self::Extension(index)
     }
 
     pub(crate) fn close(self, turn: &mut Turn) {
-        if let Self::Tool { block, input: Some(input) } = &self {
+        if let Self::Tool {
+            block,
+            input: Some(input),
+        } = &self
+        {
             turn.raw_arguments(*block, input);
         }
         if let Some(block) = self.block() {

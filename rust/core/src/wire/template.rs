@@ -27,7 +27,10 @@ impl FreeMember {
     }
 
     pub(crate) const fn sometimes(name: &'static str) -> Self {
-        Self { name, varies: false }
+        Self {
+            name,
+            varies: false,
+        }
     }
 }
 
@@ -95,7 +98,10 @@ impl Template {
             }
             at += literal.len();
             let (end, escaped) = if *kind == Hole::Number {
-                let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let digits = bytes[at..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .count();
                 // A number that goes on after its digits does not match what follows the hole; one that
                 // begins with a zero and goes on is no JSON.
                 if digits == 0 || (digits > 1 && bytes[at] == b'0') {
@@ -142,10 +148,15 @@ impl Template {
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let mut free: [Option<(Range<usize>, Hole)>; MAX_FREE] = Default::default();
         for (key, value) in payload.entries() {
-            let place = free_members.iter().take(MAX_FREE).position(|member| key.is(member.name));
+            let place = free_members
+                .iter()
+                .take(MAX_FREE)
+                .position(|member| key.is(member.name));
             let hole = match value.as_str() {
                 Some(string) => Some((range_in(text, string.body()), Hole::String)),
-                None => value.as_u64().map(|_| (range_in(text, value.text()), Hole::Number)),
+                None => value
+                    .as_u64()
+                    .map(|_| (range_in(text, value.text()), Hole::Number)),
             };
             if let (Some(place), Some((range, kind))) = (place, hole) {
                 // A name that comes twice is not worth following.

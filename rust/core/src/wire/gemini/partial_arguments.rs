@@ -31,7 +31,10 @@ struct Members<Key> {
 
 impl<Key: Clone + Eq + std::hash::Hash> Members<Key> {
     fn new() -> Self {
-        Self { order: Vec::new(), places: HashMap::new() }
+        Self {
+            order: Vec::new(),
+            places: HashMap::new(),
+        }
     }
 
     /// The node of a member; `next` is the node that a new member gets.
@@ -54,9 +57,16 @@ enum Step {
 impl PartialArguments {
     /// Takes a piece; returns how many lone surrogates became U+FFFD.
     pub(super) fn add(&mut self, piece: Raw<'_>) -> usize {
-        let [path, string, number, boolean, null] =
-            piece.members(&["jsonPath", "stringValue", "numberValue", "boolValue", "nullValue"]);
-        let Some(path) = path.and_then(Raw::as_str) else { return 0 };
+        let [path, string, number, boolean, null] = piece.members(&[
+            "jsonPath",
+            "stringValue",
+            "numberValue",
+            "boolValue",
+            "nullValue",
+        ]);
+        let Some(path) = path.and_then(Raw::as_str) else {
+            return 0;
+        };
         let steps = steps(&path.to_text());
         let node = self.node(&steps);
         if let Some(string) = string.and_then(Raw::as_str) {
