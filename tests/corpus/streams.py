@@ -108,7 +108,7 @@ def by_folder() -> dict[str, list[Stream]]:
     return dict(sorted(folders.items()))
 
 
-def message_of(body: bytes, dialect: Dialect) -> tuple[AssistantMessage, StreamError | None]:
+def message_of(body: bytes | str, dialect: Dialect) -> tuple[AssistantMessage, StreamError | None]:
     """Decode a body to its message, or to what came of it and why it failed."""
     try:
         return decode_message(body, dialect), None

@@ -77,6 +77,25 @@ def test_how_a_body_is_cut_does_not_matter(recorded: Sequence[Stream]) -> None:
             assert facts_of(cut.error) == facts_of(whole.error), where
 
 
+@pytest.mark.parametrize("line_end", [b"\r\n", b"\r"], ids=["crlf", "cr"])
+def test_the_kind_of_line_ends_does_not_matter(recorded: Sequence[Stream], line_end: bytes) -> None:
+    for stream in recorded:
+        body = stream.body.replace(b"\r\n", b"\n").replace(b"\n", line_end)
+        message, error = message_of(b"\xef\xbb\xbf" + body, stream.dialect)
+        whole = stream.decoded
+        assert replace(message, warnings=()) == replace(whole.message, warnings=()), stream.name
+        codes = [warning.code for warning in message.warnings]
+        assert codes == [warning.code for warning in whole.message.warnings], stream.name
+        assert str(error) == str(whole.error), stream.name
+
+
+def test_text_gives_what_its_bytes_give(recorded: Sequence[Stream]) -> None:
+    for stream in recorded:
+        message, error = message_of(stream.body.decode(), stream.dialect)
+        assert message == stream.decoded.message, stream.name
+        assert facts_of(error) == facts_of(stream.decoded.error), stream.name
+
+
 def test_events_add_up_to_the_message(recorded: Sequence[Stream]) -> None:
     for stream in recorded:
         whole = stream.decoded
