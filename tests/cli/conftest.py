@@ -8,10 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-
-pytest.importorskip("typer", reason="the command line needs the extra `cli`")
-pytest.importorskip("rich", reason="the command line needs the extra `cli`")
-
 from typer.testing import CliRunner
 
 from turntape.cli.app import app

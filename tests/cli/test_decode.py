@@ -88,6 +88,7 @@ def test_the_message_of_a_whole_turn(run, streams):
         "tool call find_ferry  call_7Qm2ferry\n"
         '  {"from": "Port Ellan", "to": "Skerrow", "passengers": 2, "bikes": true}\n'
         "\n"
+        "dialect openai-chat\n"
         "message gpt-demo-1 chatcmpl-ferry01\n"
         "usage   54 input, 37 output, 64 read from the cache\n"
         "stop    tool_use  (the wire said tool_calls and ended with done)\n"
