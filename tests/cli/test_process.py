@@ -134,8 +134,9 @@ def test_an_interrupt_ends_it_quietly():
 @pytest.mark.parametrize("more", [{}, {"FORCE_COLOR": "1"}], ids=["plain", "colours"])
 @pytest.mark.parametrize("form", ["events", "message", "jsonl"])
 def test_a_reader_that_has_gone_ends_it_quietly(form, more, tmp_path):
+    # In every format more than a pipe holds.
     path = tmp_path / "long.sse"
-    path.write_bytes(FIRST * 20_000 + REST)
+    path.write_bytes(FIRST * 100_000 + REST)
     with start("decode", path, "-f", form, **more) as process:
         assert process.stdout is not None
         process.stdout.read(1)
