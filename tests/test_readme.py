@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -71,6 +72,9 @@ def test_the_request_of_the_front_page_runs(monkeypatch, capsys):
 
 def test_the_commands_print_what_is_shown():
     pytest.importorskip("typer")
+    # A pipe is no terminal, whatever the surroundings say.
+    colours = ("FORCE_COLOR", "TTY_COMPATIBLE")
+    env = {name: value for name, value in os.environ.items() if name not in colours}
     for block in blocks("console"):
         prompt, shown = block.split("\n", 1)
         command, *arguments = shlex.split(prompt.removeprefix("$ "))
@@ -81,6 +85,7 @@ def test_the_commands_print_what_is_shown():
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
+            env={**env, "PYTHONUTF8": "1"},
             check=False,
         )
         assert ended.stdout == shown

@@ -39,7 +39,7 @@ def test_the_version_is_the_packages(run):
 
 
 def test_the_help_teaches(run):
-    text = plain(run("decode", "--help").stdout)
+    text = plain(run("decode", "--help", env={"COLUMNS": "100"}).stdout)
     for taught in (
         "Examples",
         "curl -sN ... | turntape decode -",
