@@ -63,7 +63,7 @@ def chat_body() -> bytes:
         return {**common, "choices": [choice]}
 
     usage = {"prompt_tokens": 21, "completion_tokens": 34, "total_tokens": 55}
-    payloads = [
+    payloads: list[dict[str, Any]] = [
         *map(chunk, deltas),
         chunk({}, "tool_calls"),
         {**common, "choices": [], "usage": usage},
@@ -84,9 +84,9 @@ def messages_body() -> bytes:
         "stop_sequence": None,
         "usage": {"input_tokens": 21, "output_tokens": 1},
     }
-    text = {"type": "text", "text": ""}
+    text: dict[str, Any] = {"type": "text", "text": ""}
     call: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": "tide_table", "input": {}}
-    stop = {"stop_reason": "tool_use", "stop_sequence": None}
+    stop: dict[str, Any] = {"stop_reason": "tool_use", "stop_sequence": None}
     payloads: list[dict[str, Any]] = [
         {"type": "message_start", "message": message},
         {"type": "content_block_start", "index": 0, "content_block": text},

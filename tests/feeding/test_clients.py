@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import threading
 import zlib
+from functools import partial
 
 import pytest
 
@@ -86,6 +87,23 @@ class TestSynchronous:
         with open_response(server.url(reply([body[:50], body[50:]], framing="close"))) as opened:
             events = list(turntape.iter_events(opened.chunks, dialect))
         assert events == turntape.decode(body, dialect)
+
+    def test_unchunked_body_that_requests_would_wait_for(self, server, reply, chat, chat_start):
+        """The way that the documentation names for servers that do not chunk."""
+        requests = pytest.importorskip("requests")
+        go_on = threading.Event()
+        pieces = list(compressed_live([chat_start, chat[len(chat_start) :]]))
+        answer = reply(
+            [pieces[0], go_on, *pieces[1:]],
+            framing="close",
+            headers={"content-encoding": "gzip"},
+        )
+        with requests.get(server.url(answer), stream=True, timeout=30) as response:
+            read = partial(response.raw.read1, 65536, decode_content=True)
+            stream = turntape.iter_events(iter(read, b""), "openai-chat")
+            assert [next(stream).type, next(stream).type] == ["message_start", "text_delta"]
+            go_on.set()
+            assert [event.type for event in stream][-1] == "message_stop"
 
     def test_dropped_connection(self, server, reply, open_response, chat_start):
         raised: list[Exception] = []
