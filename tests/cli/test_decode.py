@@ -27,7 +27,8 @@ FAILED = ("overloaded.sse", "truncated.sse")
 
 def plain(text: str) -> str:
     """Undo what rich draws around a help text."""
-    return " ".join(re.sub(r"\x1b\[[0-9;]*m|[╭╮╰╯│─]", " ", text).split())
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return " ".join(re.sub(r"[╭╮╰╯│─]", " ", text).split())
 
 
 # Help and version --------------------------------------------------------------------------------
