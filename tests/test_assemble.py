@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
-import turntape
+import pytest
 from tests.support.outcome import bare
 from tests.support.samples import ANTHROPIC, CHAT
+
+import turntape
 from turntape import (
     AssistantMessage,
     ContentBlockStop,
@@ -24,6 +26,11 @@ from turntape import (
     Usage,
     assemble,
 )
+
+if TYPE_CHECKING:
+    from turntape import (
+        StreamEvent,
+    )
 
 
 @pytest.mark.parametrize(("body", "wire"), [(CHAT, "openai-chat"), (ANTHROPIC, "anthropic")])
@@ -78,7 +85,7 @@ def test_events_made_by_hand():
     ],
 )
 def test_when_a_call_is_complete(arguments, stopped, reason, complete):
-    events = [ToolUseStart(0, "id", "name")]
+    events: list[StreamEvent] = [ToolUseStart(0, "id", "name")]
     events += [InputJsonDelta(0, arguments)] if arguments else []
     events += [ContentBlockStop(0)] if stopped else []
     [block] = assemble([*events, MessageStop(reason, None, "done")]).content
@@ -105,16 +112,18 @@ def test_an_event_that_fits_no_block(events):
         assemble(events)
 
 
-@pytest.mark.parametrize("event", [None, 1, "text_delta", {"type": "text_delta"}, object(), Text("a")])
+@pytest.mark.parametrize(
+    "event", [None, 1, "text_delta", {"type": "text_delta"}, object(), Text("a")]
+)
 def test_what_is_no_event(event):
     with pytest.raises(TypeError, match=type(event).__name__):
         assemble([event])
 
 
 def test_what_no_event_may_hold():
-    with pytest.raises(ValueError, match="'?whim'?"):
+    with pytest.raises(ValueError, match="whim"):
         assemble([MessageStop("whim", None, "done")])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'?whim'?"):
+    with pytest.raises(ValueError, match="whim"):
         assemble([MessageStop("end_turn", None, "whim")])  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         assemble([TextDelta(0, 1)])  # type: ignore[arg-type]
@@ -128,7 +137,9 @@ def test_an_extension_block_with_its_deltas():
     [block] = assemble(
         [
             Extension(0, "server_tool_use", '{"type":"server_tool_use","input":{},"n":"a","m":1}'),
-            Extension(0, "input_json_delta", '{"type":"input_json_delta","partial_json":"{\\"q\\""}'),
+            Extension(
+                0, "input_json_delta", '{"type":"input_json_delta","partial_json":"{\\"q\\""}'
+            ),
             Extension(0, "input_json_delta", '{"type":"input_json_delta","partial_json":":1}"}'),
             Extension(0, "odd_delta", '{"type":"odd_delta","n":"b","m":[2],"new":"c"}'),
             Extension(0, "odd_delta", '{"type":"odd_delta","n":"d","new":"e"}'),

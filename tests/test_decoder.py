@@ -6,8 +6,6 @@ import array
 from typing import Any
 
 import pytest
-
-import turntape
 from tests.support.outcome import check_sum, decode_whole, every
 from tests.support.samples import (
     ANTHROPIC,
@@ -22,6 +20,8 @@ from tests.support.samples import (
     start,
     stop,
 )
+
+import turntape
 from turntape import (
     AssistantMessage,
     ContentBlockStop,
@@ -169,7 +169,6 @@ def test_an_option_without_such_a_value(options, error):
 
 
 async def nothing():
-    return
     yield b""
 
 
@@ -181,9 +180,9 @@ def test_an_option_of_framing_without_such_a_value(options):
 
 def test_options_are_keywords():
     with pytest.raises(TypeError):
-        StreamDecoder("openai-chat", 1)  # type: ignore[misc]
+        StreamDecoder("openai-chat", 1)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
-        SseDecoder("flush")  # type: ignore[misc]
+        SseDecoder("flush")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("dialect", ["latin", "", "ANTHROPIC", "openai_chat"])
@@ -300,7 +299,7 @@ def test_a_snapshot_at_any_time(wire, body):
 
 def test_usage_as_it_comes():
     decoder = StreamDecoder("anthropic")
-    assert decoder.usage is None
+    assert StreamDecoder("anthropic").usage is None
     decoder.feed(message("message_start", message={"id": "m", "usage": {"input_tokens": 9}}))
     assert decoder.usage == Usage(9)
     assert decoder.snapshot().usage == Usage(9)
@@ -366,7 +365,9 @@ def test_the_vendor_stays_on_the_message():
 
 
 def test_another_choice():
-    body = chunk({"content": "zero"}) + chunk({"content": "one"}).replace('"index": 0', '"index": 1')
+    body = chunk({"content": "zero"}) + chunk({"content": "one"}).replace(
+        '"index": 0', '"index": 1'
+    )
     body += chunk(None, "stop") + chunk(None, "stop").replace('"index": 0', '"index": 1')
     assert turntape.decode_message(body, "openai-chat", choice=1).content == (Text("one"),)
     with pytest.raises(TruncatedStream, match="choice 2"):

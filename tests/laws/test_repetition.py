@@ -9,13 +9,24 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.support.outcome import cut, decode_chunks, decode_whole, every
 from tests.support.samples import chunk, message, start
 
 # A JSON string body; the surrogate halves may or may not find each other.
 HOLES = st.sampled_from(
-    ["", "a", "bc", "\\n", "\\ud83d", "\\udc0d", "\\ud83d\\udc0d", "\u00e9", "x\\ud83d", "\\udc0dy", '\\"']
+    [
+        "",
+        "a",
+        "bc",
+        "\\n",
+        "\\ud83d",
+        "\\udc0d",
+        "\\ud83d\\udc0d",
+        "\u00e9",
+        "x\\ud83d",
+        "\\udc0dy",
+        '\\"',
+    ]
 )
 LABELS = st.sampled_from(["", "p", "q", "\\ud83d", "\u00e9"])
 DELTAS = {
@@ -98,7 +109,10 @@ FRAMINGS = [
     "data: *\n\nevent: error\n\n",
 ]
 PROLOGUES = {
-    "openai-chat": ["", chunk({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f"}}]})],
+    "openai-chat": [
+        "",
+        chunk({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f"}}]}),
+    ],
     "anthropic": [
         message("message_start", message={})
         + start(0, "text", text="")
@@ -192,7 +206,8 @@ def texts(member: str, *bodies: str, rest: str = "") -> str:
         ),
         pytest.param(
             chunk({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f"}}]})
-            + 3 * chunk({"tool_calls": [{"index": 9}, {"index": 0, "function": {"arguments": "1"}}]})
+            + 3
+            * chunk({"tool_calls": [{"index": 9}, {"index": 0, "function": {"arguments": "1"}}]})
             + chunk(None, "stop"),
             {},
             id="dropped fragment",

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.support.mutations import broken, soup
 from tests.support.outcome import (
     check_sum,
@@ -18,6 +17,7 @@ from tests.support.outcome import (
     every,
 )
 from tests.support.turns import WIRES, said
+
 from turntape import EventTooLarge, SseDecoder
 
 PLACES = st.lists(st.integers(0, 10_000), max_size=12)
@@ -101,7 +101,9 @@ def frame(chunks: list[bytes], eof: str, limit: int | None):
     return events, decoder.warnings, fault
 
 
-@given(soup() | st.binary(max_size=80) | broken().map(lambda case: case[1]), PLACES, POLICIES, LIMITS)
+@given(
+    soup() | st.binary(max_size=80) | broken().map(lambda case: case[1]), PLACES, POLICIES, LIMITS
+)
 def test_framing(body, places, eof, limit):
     whole = frame([body], eof, limit)
     assert frame(cut(body, places), eof, limit) == whole

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import given
-
 from tests.support.mutations import broken
 from tests.support.outcome import check_sum, decode_whole
 from tests.support.turns import said
@@ -33,7 +32,9 @@ def check_strict(body: bytes, wire: str) -> None:
 def check_prefix(strict, lenient) -> None:
     """What came before the warning came in the lenient run as well."""
     # What waited goes out before the failure: a half surrogate as U+FFFD, a call's start.
-    common = [event for event, other in zip(strict.events, lenient.events, strict=False) if event == other]
+    common = [
+        event for event, other in zip(strict.events, lenient.events, strict=False) if event == other
+    ]
     late = strict.events[len(common) :]
     assert strict.events[: len(common)] == lenient.events[: len(common)]
     assert all(

@@ -1,23 +1,32 @@
 """The truth law: a turn is whole only if the wire said so, and nothing in it is invented."""
 
+# Whether a stream fails is part of what is checked, so errors are caught, not expected.
+# ruff: noqa: PT017
+
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.support.mutations import broken
 from tests.support.outcome import (
-    Outcome,
     check_order,
     check_sum,
     decode_chunks,
     decode_whole,
 )
-from tests.support.turns import Call, Stream, Turn, said
+from tests.support.turns import Call, said
+
 from turntape import InvalidToolArguments, MessageStop, StreamDecoder, StreamError, ToolUse
+
+if TYPE_CHECKING:
+    from tests.support.outcome import (
+        Outcome,
+    )
+    from tests.support.turns import Stream, Turn
 
 
 def check_prefix(turn: Turn, wire: str, stream: Stream, length: int, eof: str) -> None:

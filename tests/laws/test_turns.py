@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.support.outcome import check_sum, decode_whole
-from tests.support.turns import Call, Turn, said, streams, turns
-from turntape import StreamEvent, Text, Thinking, ToolUse, Usage
+from tests.support.turns import Call, said, streams, turns
+
+from turntape import Text, Thinking, ToolUse, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from tests.support.turns import Turn
+
+    from turntape import StreamEvent
 
 # The member that the deltas of a kind concatenate.
 _TEXTS = {"text_delta": "text", "thinking_delta": "text", "input_json_delta": "partial_json"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-
-from tests.support.turns import Frame, Habits, Stream, lay_out, said
+from tests.support.turns import Habits, lay_out, said
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
+    from tests.support.turns import Frame, Stream
 
 # What is worth putting in: tokens of SSE, of JSON and of the two wires.
 _TOKENS = st.sampled_from(

@@ -1,24 +1,34 @@
 """Everything that decoding a body gave, in a form that two ways of decoding can be compared by."""
 
+# Whether a stream fails is part of what is checked, so errors are caught, not expected.
+# ruff: noqa: PT017
+
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import turntape
 from turntape import (
-    AssistantMessage,
+    InputJsonDelta,
     ProviderError,
     StreamDecoder,
     StreamError,
     StrictError,
+    TextDelta,
+    ThinkingDelta,
     Usage,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turntape import DecodeWarning, StreamEvent
+    from turntape import (
+        AssistantMessage,
+        DecodeWarning,
+        StreamEvent,
+    )
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ def cut(body: bytes, places: Iterable[int]) -> list[bytes]:
     """Cut a body at these places, each taken modulo its length."""
     length = len(body) + 1
     borders = sorted({0, len(body), *(place % length for place in places)})
-    return [body[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [body[start:end] for start, end in itertools.pairwise(borders)]
 
 
 def every(body: bytes, size: int) -> list[bytes]:
@@ -145,9 +155,9 @@ def check_order(events: Sequence[StreamEvent], *, complete: bool) -> None:
     closed: set[int] = set()
     for event in events:
         index = getattr(event, "index", None)
-        if event.type in {"text_delta", "thinking_delta"}:
-            assert event.text  # type: ignore[union-attr]
-        if event.type == "input_json_delta":
+        if isinstance(event, TextDelta | ThinkingDelta):
+            assert event.text
+        if isinstance(event, InputJsonDelta):
             assert event.partial_json
         if index is None:
             continue

@@ -54,7 +54,9 @@ CHAT = (
 """Thinking, text, a call, usage."""
 
 ANTHROPIC = (
-    message("message_start", message={"id": "msg_1", "model": "heron", "usage": {"input_tokens": 9}})
+    message(
+        "message_start", message={"id": "msg_1", "model": "heron", "usage": {"input_tokens": 9}}
+    )
     + start(0, "thinking", thinking="")
     + delta(0, "thinking_delta", thinking="Hm.")
     + delta(0, "signature_delta", signature="c2ln")

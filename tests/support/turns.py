@@ -6,6 +6,7 @@ own documents and know nothing of the package, so that a decoder can be held to 
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from random import Random
@@ -129,7 +130,9 @@ def write(value: Any, space: Callable[[], str]) -> str:
 _TEXT = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
-        st.sampled_from("\u2028\u2029\u0085\v\f\r\n\t\"\\/\0\ufeff\U0001f40d\U0001f6f0e\u0301 a{}[]:,"),
+        st.sampled_from(
+            '\u2028\u2029\u0085\v\f\r\n\t"\\/\0\ufeff\U0001f40d\U0001f6f0e\u0301 a{}[]:,'
+        ),
     ),
     min_size=1,
     max_size=12,
@@ -137,7 +140,9 @@ _TEXT = st.text(
 _IDS = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True).filter(lambda text: text != "null")
 _NAMES = st.from_regex(r"[a-z]{2,4}_[a-z]{2,6}", fullmatch=True)
 _VALUES: SearchStrategy[Any] = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), _TEXT), lambda inner: st.lists(inner), max_leaves=4
+    st.one_of(st.none(), st.booleans(), st.integers(), _TEXT),
+    st.lists,
+    max_leaves=4,
 )
 
 
@@ -151,7 +156,7 @@ def _pieces(draw: DrawFn, text: str) -> Pieces:
     units = _units(text)
     places = draw(st.lists(st.integers(0, len(units)), max_size=4))
     borders = sorted({0, len(units), *places})
-    pieces = [tuple(units[a:b]) for a, b in zip(borders, borders[1:], strict=False)]
+    pieces = [tuple(units[a:b]) for a, b in itertools.pairwise(borders)]
     return tuple(pieces)
 
 
@@ -331,7 +336,12 @@ def _anthropic_block(
     """Give the start of a block and its deltas."""
     deltas = list(habits.deltas(block.pieces))
     if isinstance(block, Call):
-        start: dict[str, Any] = {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}
+        start: dict[str, Any] = {
+            "type": "tool_use",
+            "id": block.id,
+            "name": block.name,
+            "input": {},
+        }
         if _is_compact_object(block.arguments) and habits.seldom():
             return {**start, "input": Raw(block.arguments)}, []
         return start, [{"type": "input_json_delta", "partial_json": piece} for piece in deltas]
@@ -363,14 +373,19 @@ _CHAT_REASONS = {
 }
 
 
-def chat_frames(turn: Turn, habits: Habits) -> list[Frame]:
+def chat_frames(turn: Turn, habits: Habits) -> list[Frame]:  # noqa: C901 (one step a member of the wire)
     """Say a turn as Chat Completions and its imitators do."""
     frames: list[Frame] = []
     head: dict[str, Any] = {"id": "chat-1", "object": "chat.completion.chunk", "model": "quill"}
     nulls = habits.sometimes()
 
     def say(
-        delta: Any, reason: str | None = None, *, index: int = 0, reports: bool = False, **members: Any
+        delta: Any,
+        reason: str | None = None,
+        *,
+        index: int = 0,
+        reports: bool = False,
+        **members: Any,
     ) -> None:
         choice: dict[str, Any] = {"index": index, "delta": delta}
         if reason is not None or nulls:
@@ -396,7 +411,7 @@ def chat_frames(turn: Turn, habits: Habits) -> list[Frame]:
         number += len(calls)
     usage = {} if turn.usage is None else {"usage": _chat_usage(turn)}
     place = habits.one_of("beside the reason", "in the choice", "behind", "x_groq")
-    beside = usage if place == "beside the reason" else {}
+    beside: dict[str, Any] = usage if place == "beside the reason" else {}
     if place == "x_groq" and usage:
         beside = {"x_groq": usage}
     say({}, _CHAT_REASONS[turn.reason], reports=bool(beside), **beside)
