@@ -31,7 +31,6 @@ from turntape.errors import (
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
-    UnsupportedDialect,
 )
 from turntape.events import (
     Citation,
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
         decode_message,
         detect_dialect,
         encode_sse,
+        parse_response,
     )
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
@@ -116,7 +116,6 @@ __all__ = [
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
-    "UnsupportedDialect",
     "Usage",
     "WarningCode",
     "__version__",
@@ -128,6 +127,7 @@ __all__ = [
     "detect_dialect",
     "encode_sse",
     "iter_events",
+    "parse_response",
 ]
 
 # What is imported at first use (PEP 562): the extension module, and what stands on it.
@@ -145,6 +145,7 @@ _LAZY = {
     "detect_dialect": "turntape._native",
     "encode_sse": "turntape._native",
     "iter_events": "turntape.wire.streams",
+    "parse_response": "turntape._native",
 }
 
 

@@ -11,7 +11,7 @@ use crate::event::{Event, EventLog, WarningCode};
 use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
 use crate::json_array::ArrayError;
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
-use crate::wire::template::{Match, Template};
+use crate::wire::template::{self, Match, Template};
 use crate::wire::turn::{Turn, TurnOptions};
 use crate::wire::{Dialect, Payload, Wire};
 
@@ -66,7 +66,7 @@ impl Handler for State {
     fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
         let mut at = 0;
         while let Some(found) = self.template.matches(&bytes[at..]) {
-            let data_line = offset + (at + self.template.data_line()) as u64;
+            let data_line = offset + (at + self.template.data_at()) as u64;
             if !self.take_match(&found, data_line) {
                 break;
             }
@@ -105,17 +105,17 @@ impl State {
 
     /// Takes an event that matched the template; gives whether that could be done.
     fn take_match(&mut self, found: &Match<'_>, offset: u64) -> bool {
-        // What may warn goes the general path where a warning fails the stream.
-        let is_plain = found.piece.plain().is_some();
+        let plain = self.turn.plain_delta(found.block, found.piece);
         let is_too_large = self
             .max_event_bytes
             .is_some_and(|limit| found.data_length > limit);
-        if (self.strict && !is_plain) || is_too_large {
+        // What may warn goes the general path where a warning fails the stream.
+        if (self.strict && plain.is_none()) || is_too_large {
             return false;
         }
         self.frames += 1;
         self.turn.offset = offset;
-        if let Some(event) = self.turn.plain_delta(found.block, found.piece) {
+        if let Some(event) = plain {
             if self.keeps_events {
                 self.turn.log.push(event);
                 self.applied += 1;
@@ -265,7 +265,10 @@ impl State {
         self.frames += 1;
         self.turn.offset = frame.offset;
         let ended = self.has_ended();
-        self.data(&frame.data, frame.event, frame.flushed, frame.block);
+        let event = frame
+            .block
+            .map(|block| template::Event::framed(block, &frame.data));
+        self.data(&frame.data, frame.event, frame.flushed, event);
         if frame.flushed && !ended && !self.has_ended() {
             self.turn.warn(WarningCode::EofFlush);
         }
@@ -329,8 +332,8 @@ impl State {
         if matches!(text, Cow::Owned(_)) {
             self.turn.warn(WarningCode::InvalidUtf8);
         }
-        let block = matches!(text, Cow::Borrowed(_)).then_some(bytes);
-        self.data(&text, name, false, block);
+        let event = matches!(text, Cow::Borrowed(_)).then(|| template::Event::bare(bytes));
+        self.data(&text, name, false, event);
         self.settle(&mark)
     }
 
@@ -432,7 +435,7 @@ impl State {
         }
     }
 
-    fn data(&mut self, data: &str, name: &str, flushed: bool, block: Option<&[u8]>) {
+    fn data(&mut self, data: &str, name: &str, flushed: bool, event: Option<template::Event<'_>>) {
         self.template.disarm();
         let data = trim(data);
         if data.is_empty() {
@@ -455,7 +458,7 @@ impl State {
             return;
         }
         match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
-            Ok(payload) => self.payload(payload, name, block),
+            Ok(payload) => self.payload(payload, name, event),
             Err(_) if self.wire.ended() => self.pass_over(data),
             Err(error) => {
                 let cut = error == JsonError::UnexpectedEnd || "[DONE]".starts_with(data);
@@ -488,7 +491,7 @@ impl State {
         );
     }
 
-    fn payload(&mut self, payload: Raw<'_>, name: &str, block: Option<&[u8]>) {
+    fn payload(&mut self, payload: Raw<'_>, name: &str, event: Option<template::Event<'_>>) {
         if payload.is_array() {
             match payload.elements().next().and_then(ErrorDocument::read) {
                 Some(document) => self.fail_document(document, payload.text()),
@@ -496,6 +499,7 @@ impl State {
             }
             return;
         }
+        let warned = self.turn.warnings.len();
         let document = ErrorDocument::read(payload);
         let wired = Payload {
             raw: payload,
@@ -507,9 +511,12 @@ impl State {
         match document.or(result.err()) {
             Some(document) => self.fail_document(document, payload.text()),
             None => {
-                if let (Some(hot), Some(block)) = (hot, block) {
+                // A payload that warns has more to it than its delta.
+                if let (Some(hot), Some(event)) = (hot, event)
+                    && self.turn.warnings.len() == warned
+                {
                     self.template
-                        .learn(block, payload, &hot, self.wire.free_members());
+                        .learn(&event, payload, &hot, self.wire.free_members());
                 }
             }
         }

@@ -48,9 +48,9 @@ enum Hole {
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     bytes: Vec<u8>,
-    /// Where the payload stands in `bytes`, and where its data line begins.
-    payload: Range<usize>,
-    data_line: usize,
+    /// How many of its bytes are framing, and where its data begins.
+    framing: usize,
+    data_at: usize,
     block: usize,
     /// What may differ, in order.
     holes: Vec<(Range<usize>, Hole)>,
@@ -58,6 +58,42 @@ pub(crate) struct Template {
     free: [Option<(Range<usize>, Hole)>; MAX_FREE],
     varies: [bool; MAX_FREE],
     armed: bool,
+}
+
+/// An event as it came, where all of it is at hand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event<'b> {
+    /// The event with its framing.
+    pub(crate) bytes: &'b [u8],
+    /// Where its data begins, for warnings: the data line, or the payload itself.
+    pub(crate) data_at: usize,
+    /// How many bytes are data.
+    pub(crate) data_length: usize,
+}
+
+impl<'b> Event<'b> {
+    /// A payload without framing around it.
+    pub(crate) const fn bare(bytes: &'b [u8]) -> Self {
+        Self {
+            bytes,
+            data_at: 0,
+            data_length: bytes.len(),
+        }
+    }
+
+    /// A server-sent event whose data, a slice of `block`, is that of one line.
+    pub(crate) fn framed(block: &'b [u8], data: &str) -> Self {
+        let value = data.as_ptr().addr() - block.as_ptr().addr();
+        let before = &block[..value];
+        let name = before
+            .strip_suffix(b"data: ")
+            .or_else(|| before.strip_suffix(b"data:"));
+        Self {
+            bytes: block,
+            data_at: name.unwrap_or(before).len(),
+            data_length: data.len(),
+        }
+    }
 }
 
 /// An event that matches a template.
@@ -78,9 +114,9 @@ impl Template {
         self.armed = false;
     }
 
-    /// Where the data line begins in an event that matches.
-    pub(crate) const fn data_line(&self) -> usize {
-        self.data_line
+    /// Where the data of an event that matches begins.
+    pub(crate) const fn data_at(&self) -> usize {
+        self.data_at
     }
 
     /// The event at the front of `bytes`, if it is the template with other strings in its holes.
@@ -114,6 +150,10 @@ impl Template {
             // What is not UTF-8 goes the general path, which replaces it and warns.
             let text = std::str::from_utf8(&bytes[at..end]).ok()?;
             if *kind == Hole::Delta {
+                // Nothing at all may mean something else: the next name for reasoning, for instance.
+                if text.is_empty() {
+                    return None;
+                }
                 delta = Some(Str::with_flag(text, escaped));
             }
             at = end;
@@ -124,7 +164,7 @@ impl Template {
             return None;
         }
         let length = at + tail.len();
-        let data_length = length - (self.bytes.len() - self.payload.len());
+        let data_length = length - self.framing;
         Some(Match {
             block: self.block,
             piece: delta?,
@@ -133,16 +173,17 @@ impl Template {
         })
     }
 
-    /// Learns from an event that the general path found to be nothing but one delta. `bytes` is the event
-    /// with its framing, `payload` a slice of it.
+    /// Learns from an event that the general path found to be nothing but one delta. `payload` is a slice
+    /// of it.
     pub(crate) fn learn(
         &mut self,
-        bytes: &[u8],
+        event: &Event<'_>,
         payload: Raw<'_>,
         hot: &Hot,
         free_members: &[FreeMember],
     ) {
         self.armed = false;
+        let bytes = event.bytes;
         let text = payload.text();
         let start = text.as_ptr().addr() - bytes.as_ptr().addr();
         let shift = |range: Range<usize>| range.start + start..range.end + start;
@@ -184,8 +225,8 @@ impl Template {
         self.holes.sort_by_key(|(hole, _)| hole.start);
         self.block = hot.block;
         self.free = free;
-        self.payload = start..start + text.len();
-        self.data_line = memchr::memmem::rfind(&bytes[..start], b"data:").unwrap_or(start);
+        self.framing = bytes.len() - event.data_length;
+        self.data_at = event.data_at;
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.armed = true;
