@@ -134,6 +134,7 @@ def test_decode_many(meter: Meter, stream: inputs.Stream) -> None:
         lambda: turntape.decode_many(bodies, stream.dialect, threads=1),
         Target(1.7, 1.9) if cores > 1 else Target(),
         events=len(bodies) * len(stream.payloads),
+        threads=True,
     )
 
 

@@ -74,7 +74,7 @@ def test_events(meter: Meter, dialect: inputs.DialectName) -> None:
             lambda events: text_of(turntape.assemble(events)) == stream.text,
         )
 
-    sweep(meter, f"decode, {dialect}, events", [300, 1000, 3000, 10_000, 30_000], make)
+    sweep(meter, f"decode, {dialect}, events", [100, 300, 1000, 3000, 10_000], make)
 
 
 def test_message_events(meter: Meter, dialect: inputs.DialectName) -> None:
@@ -85,7 +85,7 @@ def test_message_events(meter: Meter, dialect: inputs.DialectName) -> None:
             lambda message: text_of(message) == stream.text,
         )
 
-    sweep(meter, f"decode_message, {dialect}, events", [300, 1000, 3000, 10_000, 30_000], make)
+    sweep(meter, f"decode_message, {dialect}, events", [100, 300, 1000, 3000, 10_000], make)
 
 
 def test_chunks(meter: Meter, dialect: inputs.DialectName) -> None:
@@ -129,7 +129,7 @@ def test_event_size(meter: Meter, dialect: inputs.DialectName) -> None:
 
         return feed, lambda decoder: text_of(decoder.snapshot()) == stream.text
 
-    sweep(meter, f"feed, {dialect}, event size", [3000, 10_000, 30_000, 100_000, 300_000], make)
+    sweep(meter, f"feed, {dialect}, event size", [1000, 3000, 10_000, 30_000, 100_000], make)
 
 
 def test_blocks(meter: Meter, dialect: inputs.DialectName) -> None:
@@ -174,4 +174,4 @@ def test_input(meter: Meter) -> None:
         call = turntape.ToolUse("call_1", "tool", json.dumps(value))
         return lambda: call.input, lambda parsed: parsed == value
 
-    sweep(meter, "ToolUse.input, members", [100, 300, 1000, 3000, 10_000], make)
+    sweep(meter, "ToolUse.input, members", [30, 100, 300, 1000, 3000], make)

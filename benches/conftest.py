@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pytest
 from benches import inputs
-from benches.ratio import Row, faster, table
+from benches.ratio import Row, clock, in_turn, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,22 +58,23 @@ class Meter:
         *,
         events: int = 0,
         measured: Literal["ours", "theirs"] = "ours",
+        threads: bool = False,
     ) -> None:
         """Measures both in turn and notes how many times faster ours is.
 
         With `events`, the row tells the nanoseconds an event of both sides. `measured` is the side that
-        goes into the table of pytest-benchmark.
+        goes into the table of pytest-benchmark. With `threads`, the clock on the wall counts.
         """
         if not self.timing:
             ours()
             theirs()
             self.record(ours, 0)
             return
-        ratio, mine, other = faster(ours, theirs)
+        mine, other = in_turn([ours, theirs], now=time.perf_counter if threads else clock)
         per_event = ""
         if events:
             per_event = f"{mine / events * 1e9:,.0f} ns/event against {other / events * 1e9:,.0f}"
-        self.note(what, ratio, target, per_event)
+        self.note(what, other / mine, target, per_event)
         self.record(*((ours, mine) if measured == "ours" else (theirs, other)))
 
 

@@ -220,11 +220,16 @@ def make(dialect: DialectName) -> Stream:
 def recorded(dialect: DialectName, count: int = 8) -> list[bytes]:
     """The largest recorded streams of a dialect, where TURNTAPE_CORPUS names a folder of them.
 
-    Empty without it. Each stays a body of its own: recorded streams do not concatenate.
+    Empty without it. Each is one response: recordings of several in one file are left out.
     """
     root = os.environ.get("TURNTAPE_CORPUS")
     if not root:
         return []
-    files = (path for path in (Path(root) / dialect).rglob("*") if path.suffix in {".sse", ".txt"})
-    largest = sorted(files, key=lambda path: (-path.stat().st_size, path.name))
-    return [path.read_bytes() for path in largest[:count]]
+    files = sorted((Path(root) / dialect).rglob("*.sse"), key=lambda path: path.name)
+    bodies = [path.read_bytes() for path in files]
+    whole = [
+        body
+        for body in bodies
+        if body.count(b"data: [DONE]") <= 1 and body.count(b"event: message_start") <= 1
+    ]
+    return sorted(whole, key=len, reverse=True)[:count]

@@ -117,8 +117,8 @@ fn chat(deltas: usize) -> String {
 /// The median times of both calls, measured in turn.
 pub(crate) fn in_turn(mut first: impl FnMut(), mut second: impl FnMut()) -> (Duration, Duration) {
     // Long enough for the clock, short enough that a disturbance hits one sample only.
-    const SAMPLE: Duration = Duration::from_millis(2);
-    const ROUNDS: usize = 151;
+    const SAMPLE: Duration = Duration::from_micros(500);
+    const ROUNDS: usize = 401;
     fn calls(call: &mut impl FnMut()) -> u32 {
         call();
         let start = Instant::now();
