@@ -29,6 +29,8 @@ pub(super) struct State {
     /// Events in the log that the builder has taken.
     applied: usize,
     pub(super) failure: Option<Failure>,
+    /// The framing has failed: there is nothing more to read, though after the stop that is no failure.
+    pub(super) deaf: bool,
     frames: u64,
     /// Text that is no SSE, as long as no event came: it may be one error document.
     foreign: String,
@@ -93,6 +95,7 @@ impl State {
             keeps_events: true,
             applied: 0,
             failure: None,
+            deaf: false,
             frames: 0,
             foreign: String::new(),
         }
@@ -191,6 +194,7 @@ impl State {
         for event in waited.iter() {
             self.turn.log.push(event);
         }
+        self.turn.stopped = mark.stopped;
         self.turn.warnings.truncate(mark.warnings + 1);
         let message = format!("{}: {}", warning.code.as_str(), warning.detail);
         let offset = warning.offset;
@@ -203,6 +207,10 @@ impl State {
     }
 
     pub(super) fn fail_too_large(&mut self, offset: u64) {
+        self.deaf = true;
+        if self.turn.stopped || self.failure.is_some() {
+            return;
+        }
         let message = "an event has more data than max_event_bytes allows".to_owned();
         self.fail(Failure {
             kind: FailureKind::TooLarge,
@@ -231,6 +239,7 @@ impl State {
     }
 
     fn fail_framing(&mut self, what: &str, offset: u64) {
+        self.deaf = true;
         self.turn.offset = offset;
         if self.turn.stopped {
             return;

@@ -96,6 +96,9 @@ impl Transport {
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8], state: &mut State) {
+        if state.deaf {
+            return;
+        }
         match self {
             Self::Undecided {
                 dialect,
@@ -134,6 +137,9 @@ impl Transport {
     }
 
     pub(super) fn finish(&mut self, state: &mut State) {
+        if state.deaf && state.turn.stopped {
+            return;
+        }
         let consumed = match self {
             Self::Undecided { first, .. } => first.len() as u64,
             Self::Sse(framer) => {

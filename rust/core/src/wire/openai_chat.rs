@@ -393,6 +393,7 @@ impl OpenAiChat {
             let (call, arguments) = self.fragment(turn, fragment, &mut array);
             if let (Some(call), Some(arguments)) = (call, arguments)
                 && self.calls[call].served.is_none()
+                && tool_calls.is_some_and(|calls| calls.elements().nth(1).is_none())
                 && label(fragment.member("id")).is_none()
                 && label(fragment.member("function").and_then(|f| f.member("name"))).is_none()
                 && fragment.member("index").is_some()
@@ -409,6 +410,12 @@ impl OpenAiChat {
                 turn.after_stop();
             }
             return None;
+        }
+        if [annotations, images, audio, executed]
+            .iter()
+            .any(Option::is_some)
+        {
+            piece = None;
         }
         for annotation in annotations.into_iter().flat_map(Raw::elements) {
             let index = self.block(turn, BlockKind::Text);
