@@ -403,6 +403,35 @@ def test_strict_after_the_stop():
     assert outcome.fault is None or not outcome.message.complete
 
 
+def test_strict_at_the_stop():
+    body = message("message_start", message={"id": "m"})
+    for end in (
+        message("message_delta", delta={"stop_reason": "end_turn"}),
+        message("message_delta", delta={"stop_reason": "tool_use"}) + message("message_stop"),
+    ):
+        decoder = StreamDecoder("anthropic", strict=True)
+        with pytest.raises(StrictError) as caught:
+            for piece in (body, end):
+                decoder.feed(piece)
+            decoder.finish()
+        assert caught.value.events == []
+        assert not decoder.is_terminal
+        assert not decoder.snapshot().complete
+
+
+def test_a_large_event_after_the_stop():
+    body = message("message_stop") + message("ping", text="x" * 300)
+    outcome = decode_whole(body, "anthropic", max_event_bytes=200)
+    assert outcome.fault is None
+    assert outcome.message.complete
+
+
+def test_a_form_feed_is_no_white_space_of_json():
+    assert ToolUse("i", "n", "\f{}").partial_input() == {}
+    assert ToolUse("i", "n", "\f1").partial_input() == {}
+    assert ToolUse("i", "n", "\f{}").invalid == "malformed"
+
+
 def test_repr_names_the_class():
     assert "StreamDecoder" in repr(StreamDecoder("openai-chat"))
     assert "SseDecoder" in repr(SseDecoder())
