@@ -403,6 +403,11 @@ def test_strict_after_the_stop():
     assert outcome.fault is None or not outcome.message.complete
 
 
+def end_of(decoder: StreamDecoder, piece: str) -> None:
+    decoder.feed(piece)
+    decoder.finish()
+
+
 def test_strict_at_the_stop():
     body = message("message_start", message={"id": "m"})
     for end in (
@@ -410,10 +415,9 @@ def test_strict_at_the_stop():
         message("message_delta", delta={"stop_reason": "tool_use"}) + message("message_stop"),
     ):
         decoder = StreamDecoder("anthropic", strict=True)
+        decoder.feed(body)
         with pytest.raises(StrictError) as caught:
-            for piece in (body, end):
-                decoder.feed(piece)
-            decoder.finish()
+            end_of(decoder, end)
         assert caught.value.events == []
         assert not decoder.is_terminal
         assert not decoder.snapshot().complete
