@@ -247,15 +247,17 @@ impl State {
         let mark = self.mark();
         if self.wire.ended() {
             self.turn.warn_with(WarningCode::NotJson, what.to_owned());
-        } else {
-            let message = what.to_owned();
-            self.fail(Failure {
-                kind: FailureKind::Malformed,
-                message,
-                offset,
-                raw: None,
-            });
+            // Nothing more can come, wherever the input is cut.
+            let _ = self.settle(&mark);
+            self.end(offset);
+            return;
         }
+        self.fail(Failure {
+            kind: FailureKind::Malformed,
+            message: what.to_owned(),
+            offset,
+            raw: None,
+        });
         let _ = self.settle(&mark);
     }
 
@@ -328,8 +330,7 @@ impl State {
 
     /// Takes a payload that some framing other than server-sent events delivers whole.
     fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
-        if let Some(found) = self.template.matches(bytes)
-            && found.length == bytes.len()
+        if let Some(found) = self.template.matches_bare(bytes, name)
             && self.take_match(&found, offset)
         {
             return ControlFlow::Continue(());
@@ -341,7 +342,7 @@ impl State {
         if matches!(text, Cow::Owned(_)) {
             self.turn.warn(WarningCode::InvalidUtf8);
         }
-        let event = matches!(text, Cow::Borrowed(_)).then(|| template::Event::bare(bytes));
+        let event = matches!(text, Cow::Borrowed(_)).then(|| template::Event::bare(bytes, name));
         self.data(&text, name, false, event);
         self.settle(&mark)
     }

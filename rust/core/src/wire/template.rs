@@ -48,6 +48,8 @@ enum Hole {
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     bytes: Vec<u8>,
+    /// The name that binary framing gives it.
+    name: String,
     /// How many of its bytes are framing, and where its data begins.
     framing: usize,
     data_at: usize,
@@ -65,6 +67,8 @@ pub(crate) struct Template {
 pub(crate) struct Event<'b> {
     /// The event with its framing.
     pub(crate) bytes: &'b [u8],
+    /// Its name, where that is not among the bytes.
+    pub(crate) name: &'b str,
     /// Where its data begins, for warnings: the data line, or the payload itself.
     pub(crate) data_at: usize,
     /// How many bytes are data.
@@ -72,10 +76,11 @@ pub(crate) struct Event<'b> {
 }
 
 impl<'b> Event<'b> {
-    /// A payload without framing around it.
-    pub(crate) const fn bare(bytes: &'b [u8]) -> Self {
+    /// A payload without framing around it, under the name that its framing gave.
+    pub(crate) const fn bare(bytes: &'b [u8], name: &'b str) -> Self {
         Self {
             bytes,
+            name,
             data_at: 0,
             data_length: bytes.len(),
         }
@@ -90,6 +95,7 @@ impl<'b> Event<'b> {
             .or_else(|| before.strip_suffix(b"data:"));
         Self {
             bytes: block,
+            name: "",
             data_at: name.unwrap_or(before).len(),
             data_length: data.len(),
         }
@@ -117,6 +123,12 @@ impl Template {
     /// Where the data of an event that matches begins.
     pub(crate) const fn data_at(&self) -> usize {
         self.data_at
+    }
+
+    /// The payload `bytes`, if it is all of the template with other strings in its holes.
+    pub(crate) fn matches_bare<'b>(&self, bytes: &'b [u8], name: &str) -> Option<Match<'b>> {
+        let found = self.matches(bytes)?;
+        (found.length == bytes.len() && self.name == name).then_some(found)
     }
 
     /// The event at the front of `bytes`, if it is the template with other strings in its holes.
@@ -227,6 +239,7 @@ impl Template {
         self.free = free;
         self.framing = bytes.len() - event.data_length;
         self.data_at = event.data_at;
+        event.name.clone_into(&mut self.name);
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.armed = true;
