@@ -121,7 +121,7 @@ impl StreamDecoder {
     /// What has come so far.
     #[must_use]
     pub fn snapshot(&self) -> Message {
-        self.state.builder.message(self.state.turn.usage)
+        self.state.snapshot()
     }
 
     /// Reads the whole body of a response that was not streamed: the same message as its stream would

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::{Decoded, Options};
-use crate::assemble::Builder;
+use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
@@ -102,6 +102,7 @@ impl State {
     }
 
     pub(super) fn clear_events(&mut self) {
+        self.commit();
         self.turn.log.clear();
         self.applied = 0;
     }
@@ -118,16 +119,14 @@ impl State {
         }
         self.frames += 1;
         self.turn.offset = offset;
-        if let Some(event) = plain {
-            if self.keeps_events {
-                self.turn.log.push(event);
-                self.applied += 1;
+        match plain {
+            Some(event) if self.keeps_events => self.turn.log.push(event),
+            Some(event) => {
+                self.commit();
+                let applied = self.builder.apply(event);
+                debug_assert!(applied.is_ok(), "{applied:?}");
             }
-            let applied = self.builder.apply(event);
-            debug_assert!(applied.is_ok(), "{applied:?}");
-        } else {
-            self.turn.delta(found.block, found.piece);
-            self.commit();
+            None => self.turn.delta(found.block, found.piece),
         }
         true
     }
@@ -151,7 +150,6 @@ impl State {
         if self.strict && !mark.stopped && self.turn.warnings.len() > mark.warnings {
             self.fail_strictly(mark);
         }
-        self.commit();
         if self.failure.is_some() {
             ControlFlow::Break(())
         } else {
@@ -159,6 +157,8 @@ impl State {
         }
     }
 
+    /// Adds the events that it has not seen to the message: only when the message is asked for, or the
+    /// events are about to go.
     fn commit(&mut self) {
         for event in self.turn.log.from(self.applied) {
             // A wire's events fit by construction; the property tests hold it to that.
@@ -430,7 +430,18 @@ impl State {
         });
     }
 
-    pub(super) fn into_decoded(self) -> Decoded {
+    /// What has come so far.
+    pub(super) fn snapshot(&self) -> Message {
+        let mut builder = self.builder.clone();
+        for event in self.turn.log.from(self.applied) {
+            let applied = builder.apply(event);
+            debug_assert!(applied.is_ok(), "{applied:?}");
+        }
+        builder.into_message(self.turn.usage)
+    }
+
+    pub(super) fn into_decoded(mut self) -> Decoded {
+        self.commit();
         let Self {
             builder,
             turn,
@@ -510,6 +521,9 @@ impl State {
         }
         let warned = self.turn.warnings.len();
         let document = ErrorDocument::read(payload);
+        if self.wire.looks_back() {
+            self.commit();
+        }
         let wired = Payload {
             raw: payload,
             name,
@@ -521,11 +535,17 @@ impl State {
             Some(document) => self.fail_document(document, payload.text()),
             None => {
                 // A payload that warns has more to it than its delta.
-                if let (Some(hot), Some(event)) = (hot, event)
+                if let Some(hot) = hot
                     && self.turn.warnings.len() == warned
                 {
-                    self.template
-                        .learn(&event, payload, &hot, self.wire.free_members());
+                    match event {
+                        Some(event) => {
+                            let free = self.wire.free_members();
+                            self.template.learn(&event, payload, &hot, free);
+                        }
+                        // An event that came in pieces: it changed nothing that the template stands on.
+                        None => self.template.rearm(hot.block),
+                    }
                 }
             }
         }

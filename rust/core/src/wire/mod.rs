@@ -107,6 +107,11 @@ pub(crate) trait Wire: std::fmt::Debug + Send {
         &[]
     }
 
+    /// Whether the wire compares payloads with what was said before them, so that `said` has to be whole.
+    fn looks_back(&self) -> bool {
+        false
+    }
+
     /// Takes a payload before the turn has stopped. `said` is what the payloads before it gave.
     ///
     /// # Errors

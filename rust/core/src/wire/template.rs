@@ -52,8 +52,10 @@ pub(crate) struct Template {
     framing: usize,
     data_at: usize,
     block: usize,
-    /// What may differ, in order.
-    holes: Vec<(Range<usize>, Hole)>,
+    /// What may differ, in order, each with the bytes that come before it.
+    holes: Vec<(Box<[u8]>, Hole)>,
+    /// What comes after the last hole.
+    tail: Box<[u8]>,
     /// Where each free member's value stands, and whether it was seen to differ.
     free: [Option<(Range<usize>, Hole)>; MAX_FREE],
     varies: [bool; MAX_FREE],
@@ -114,6 +116,11 @@ impl Template {
         self.armed = false;
     }
 
+    /// Takes the template up again after a payload that was nothing but one delta of `block`.
+    pub(crate) fn rearm(&mut self, block: usize) {
+        self.armed = self.block == block && !self.bytes.is_empty();
+    }
+
     /// Where the data of an event that matches begins.
     pub(crate) const fn data_at(&self) -> usize {
         self.data_at
@@ -125,30 +132,18 @@ impl Template {
         if !self.armed {
             return None;
         }
-        let (mut at, mut copied) = (0, 0);
+        let mut rest = bytes;
         let mut delta = None;
-        for (hole, kind) in &self.holes {
-            let literal = &self.bytes[copied..hole.start];
-            if !bytes.get(at..)?.starts_with(literal) {
-                return None;
-            }
-            at += literal.len();
-            let (end, escaped) = if *kind == Hole::Number {
-                let digits = bytes[at..]
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_digit())
-                    .count();
-                // A number that goes on after its digits does not match what follows the hole; one that
-                // begins with a zero and goes on is no JSON.
-                if digits == 0 || (digits > 1 && bytes[at] == b'0') {
-                    return None;
-                }
-                (at + digits, false)
+        for (literal, kind) in &self.holes {
+            rest = rest.strip_prefix(&**literal)?;
+            let (length, escaped) = if *kind == Hole::Number {
+                (number_length(rest)?, false)
             } else {
-                check_string(bytes, at).ok()?
+                check_string(rest, 0).ok()?
             };
+            let (hole, after) = rest.split_at(length);
             // What is not UTF-8 goes the general path, which replaces it and warns.
-            let text = std::str::from_utf8(&bytes[at..end]).ok()?;
+            let text = std::str::from_utf8(hole).ok()?;
             if *kind == Hole::Delta {
                 // Nothing at all may mean something else: the next name for reasoning, for instance.
                 if text.is_empty() {
@@ -156,14 +151,10 @@ impl Template {
                 }
                 delta = Some(Str::with_flag(text, escaped));
             }
-            at = end;
-            copied = hole.end;
+            rest = after;
         }
-        let tail = &self.bytes[copied..];
-        if !bytes.get(at..)?.starts_with(tail) {
-            return None;
-        }
-        let length = at + tail.len();
+        rest = rest.strip_prefix(&*self.tail)?;
+        let length = bytes.len() - rest.len();
         let data_length = length - self.framing;
         Some(Match {
             block: self.block,
@@ -215,14 +206,20 @@ impl Template {
                 *varies = true;
             }
         }
+        let mut holes: Vec<(Range<usize>, Hole)> = free
+            .iter()
+            .zip(self.varies)
+            .filter_map(|(hole, varies)| hole.clone().filter(|_| varies))
+            .collect();
+        holes.push((shift(hot.hole.clone()), Hole::Delta));
+        holes.sort_by_key(|(hole, _)| hole.start);
         self.holes.clear();
-        for (hole, varies) in free.iter().zip(self.varies) {
-            if let (Some(hole), true) = (hole, varies) {
-                self.holes.push(hole.clone());
-            }
+        let mut copied = 0;
+        for (hole, kind) in holes {
+            self.holes.push((bytes[copied..hole.start].into(), kind));
+            copied = hole.end;
         }
-        self.holes.push((shift(hot.hole.clone()), Hole::Delta));
-        self.holes.sort_by_key(|(hole, _)| hole.start);
+        self.tail = bytes[copied..].into();
         self.block = hot.block;
         self.free = free;
         self.framing = bytes.len() - event.data_length;
@@ -231,4 +228,14 @@ impl Template {
         self.bytes.extend_from_slice(bytes);
         self.armed = true;
     }
+}
+
+/// How many digits a JSON integer at the front of `bytes` has.
+fn number_length(bytes: &[u8]) -> Option<usize> {
+    let digits = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    // One that goes on after its digits will not match what follows the hole.
+    (digits > 0 && (digits == 1 || bytes[0] != b'0')).then_some(digits)
 }

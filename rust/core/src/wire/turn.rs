@@ -33,6 +33,8 @@ struct Block {
     /// High surrogates that wait for the next piece of their field.
     half_main: Option<u16>,
     half_signature: Option<u16>,
+    /// A piece of it has gone out.
+    is_said: bool,
 }
 
 /// What the host wants done with the turn, the same for every wire.
@@ -140,11 +142,19 @@ impl Turn {
 
     /// Opens a block and gives its index.
     pub(crate) fn open(&mut self, kind: BlockKind) -> usize {
+        // A block of which nothing but half a surrogate came would open after this one, under a lower
+        // index: the half goes out.
+        if let Some(last) = self.blocks.len().checked_sub(1)
+            && !self.blocks[last].is_said
+        {
+            self.release(last);
+        }
         let index = self.blocks.len();
         self.blocks.push(Block {
             kind,
             half_main: None,
             half_signature: None,
+            is_said: false,
         });
         self.open.insert(index);
         index
@@ -222,6 +232,7 @@ impl Turn {
 
     fn push_piece(&mut self, index: usize, field: Field, text: &str) {
         if !text.is_empty() {
+            self.blocks[index].is_said = true;
             let event = self.event_of(index, field, text);
             self.log.push(event);
         }
