@@ -114,8 +114,8 @@ impl StreamDecoder {
 
     /// The tokens that the wire reported so far.
     #[must_use]
-    pub const fn usage(&self) -> Option<Usage> {
-        self.state.turn.usage
+    pub fn usage(&self) -> Option<Usage> {
+        self.state.usage()
     }
 
     /// What has come so far.

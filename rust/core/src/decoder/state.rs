@@ -11,8 +11,9 @@ use crate::event::{Event, EventLog, WarningCode};
 use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
 use crate::json_array::ArrayError;
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
+use crate::usage::Usage;
 use crate::wire::template::{self, Match, Template};
-use crate::wire::turn::{Turn, TurnOptions};
+use crate::wire::turn::{Field, Turn, TurnOptions};
 use crate::wire::{Dialect, Payload, Wire};
 
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(super) struct State {
     /// The framing has failed: there is nothing more to read, though after the stop that is no failure.
     pub(super) deaf: bool,
     frames: u64,
+    /// The last usage report that a template took, not read yet: only the last one counts.
+    pending_usage: Vec<u8>,
     /// Text that is no SSE, as long as no event came: it may be one error document.
     foreign: String,
 }
@@ -40,8 +43,11 @@ pub(super) struct State {
 struct Mark {
     warnings: usize,
     events: usize,
-    blocks: usize,
     stopped: bool,
+    /// Whether the start of a call waited.
+    waits: bool,
+    /// In strict mode, where half a surrogate pair waited.
+    halves: Vec<(usize, Field)>,
 }
 
 impl Handler for State {
@@ -97,6 +103,7 @@ impl State {
             failure: None,
             deaf: false,
             frames: 0,
+            pending_usage: Vec::new(),
             foreign: String::new(),
         }
     }
@@ -119,6 +126,10 @@ impl State {
         }
         self.frames += 1;
         self.turn.offset = offset;
+        if let Some(usage) = found.usage {
+            self.pending_usage.clear();
+            self.pending_usage.extend_from_slice(usage);
+        }
         match plain {
             Some(event) if self.keeps_events => self.turn.log.push(event),
             Some(event) => {
@@ -135,8 +146,13 @@ impl State {
         Mark {
             warnings: self.turn.warnings.len(),
             events: self.turn.log.len(),
-            blocks: self.turn.blocks(),
             stopped: self.turn.stopped,
+            waits: self.wire.waits(),
+            halves: if self.strict {
+                self.turn.halves()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -157,6 +173,25 @@ impl State {
         }
     }
 
+    /// The tokens that the wire reported so far.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        if self.pending_usage.is_empty() {
+            return self.turn.usage;
+        }
+        let text = std::str::from_utf8(&self.pending_usage).ok();
+        let report = text.and_then(|text| Raw::parse(text, MAX_PAYLOAD_DEPTH).ok());
+        report
+            .and_then(|report| self.wire.usage(report))
+            .or(self.turn.usage)
+    }
+
+    fn settle_usage(&mut self) {
+        if !self.pending_usage.is_empty() {
+            self.turn.usage = self.usage();
+            self.pending_usage.clear();
+        }
+    }
+
     /// Adds the events that it has not seen to the message: only when the message is asked for, or the
     /// events are about to go.
     fn commit(&mut self) {
@@ -172,27 +207,21 @@ impl State {
     /// earlier payload goes out, as before any failure.
     fn fail_strictly(&mut self, mark: &Mark) {
         let warning = self.turn.warnings[mark.warnings].clone();
-        let given = self.turn.log.len();
         self.wire.fail(&mut self.turn);
-        self.turn.fail();
+        // A start that waited is the first thing to go out, whatever came after it.
         let mut waited = EventLog::default();
-        for (at, event) in self.turn.log.from(mark.events).enumerate() {
-            let is_late = mark.events + at >= given;
-            let goes_out = match event {
-                Event::ToolUseStart { index, .. } => index < mark.blocks,
-                Event::TextDelta { index, .. }
-                | Event::ThinkingDelta { index, .. }
-                | Event::InputJsonDelta { index, .. }
-                | Event::SignatureDelta { index, .. } => is_late && index < mark.blocks,
-                _ => false,
-            };
-            if goes_out {
-                waited.push(event);
-            }
+        let is_start = |event: &Event<'_>| matches!(event, Event::ToolUseStart { .. });
+        if mark.waits
+            && let Some(start) = self.turn.log.from(mark.events).find(is_start)
+        {
+            waited.push(start);
         }
         self.turn.log.truncate(mark.events);
         for event in waited.iter() {
             self.turn.log.push(event);
+        }
+        for &(block, field) in &mark.halves {
+            self.turn.replacement(block, field);
         }
         self.turn.stopped = mark.stopped;
         self.turn.warnings.truncate(mark.warnings + 1);
@@ -328,8 +357,7 @@ impl State {
 
     /// Takes a payload that some framing other than server-sent events delivers whole.
     fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
-        if let Some(found) = self.template.matches(bytes)
-            && found.length == bytes.len()
+        if let Some(found) = self.template.matches_payload(bytes, name)
             && self.take_match(&found, offset)
         {
             return ControlFlow::Continue(());
@@ -341,7 +369,7 @@ impl State {
         if matches!(text, Cow::Owned(_)) {
             self.turn.warn(WarningCode::InvalidUtf8);
         }
-        let event = matches!(text, Cow::Borrowed(_)).then(|| template::Event::bare(bytes));
+        let event = matches!(text, Cow::Borrowed(_)).then(|| template::Event::bare(bytes, name));
         self.data(&text, name, false, event);
         self.settle(&mark)
     }
@@ -437,11 +465,12 @@ impl State {
             let applied = builder.apply(event);
             debug_assert!(applied.is_ok(), "{applied:?}");
         }
-        builder.into_message(self.turn.usage)
+        builder.into_message(self.usage())
     }
 
     pub(super) fn into_decoded(mut self) -> Decoded {
         self.commit();
+        self.settle_usage();
         let Self {
             builder,
             turn,
@@ -457,6 +486,7 @@ impl State {
 
     fn data(&mut self, data: &str, name: &str, flushed: bool, event: Option<template::Event<'_>>) {
         self.template.disarm();
+        self.settle_usage();
         let data = trim(data);
         if data.is_empty() {
             return;
@@ -592,6 +622,7 @@ impl State {
         if self.failure.is_some() || self.turn.stopped {
             return;
         }
+        self.settle_usage();
         let mark = self.mark();
         self.turn.offset = consumed;
         if self.frames == 0

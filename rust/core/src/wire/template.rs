@@ -19,17 +19,32 @@ pub(crate) struct FreeMember {
     name: &'static str,
     /// It differs from payload to payload in every stream that has it.
     varies: bool,
+    /// It is no value but the usage so far, an object whose numbers may differ: the last one counts.
+    is_usage: bool,
 }
 
 impl FreeMember {
+    pub(crate) const fn usage(name: &'static str) -> Self {
+        Self {
+            name,
+            varies: true,
+            is_usage: true,
+        }
+    }
+
     pub(crate) const fn always(name: &'static str) -> Self {
-        Self { name, varies: true }
+        Self {
+            name,
+            varies: true,
+            is_usage: false,
+        }
     }
 
     pub(crate) const fn sometimes(name: &'static str) -> Self {
         Self {
             name,
             varies: false,
+            is_usage: false,
         }
     }
 }
@@ -42,6 +57,10 @@ enum Hole {
     String,
     /// Digits.
     Number,
+    /// Nothing: here the usage begins.
+    UsageStart,
+    /// Nothing: here the usage has ended.
+    UsageEnd,
 }
 
 /// An event of a stream, with its framing and with holes for the strings that may differ.
@@ -56,6 +75,8 @@ pub(crate) struct Template {
     holes: Vec<(Box<[u8]>, Hole)>,
     /// What comes after the last hole.
     tail: Box<[u8]>,
+    /// The name of the event, where that is no part of its bytes.
+    name: String,
     /// Where each free member's value stands, and whether it was seen to differ.
     free: [Option<(Range<usize>, Hole)>; MAX_FREE],
     varies: [bool; MAX_FREE],
@@ -65,18 +86,21 @@ pub(crate) struct Template {
 /// An event as it came, where all of it is at hand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event<'b> {
+    /// Its name, where that is no part of the bytes.
+    name: &'b str,
     /// The event with its framing.
-    pub(crate) bytes: &'b [u8],
+    bytes: &'b [u8],
     /// Where its data begins, for warnings: the data line, or the payload itself.
-    pub(crate) data_at: usize,
+    data_at: usize,
     /// How many bytes are data.
-    pub(crate) data_length: usize,
+    data_length: usize,
 }
 
 impl<'b> Event<'b> {
     /// A payload without framing around it.
-    pub(crate) const fn bare(bytes: &'b [u8]) -> Self {
+    pub(crate) const fn bare(bytes: &'b [u8], name: &'b str) -> Self {
         Self {
+            name,
             bytes,
             data_at: 0,
             data_length: bytes.len(),
@@ -91,6 +115,7 @@ impl<'b> Event<'b> {
             .strip_suffix(b"data: ")
             .or_else(|| before.strip_suffix(b"data:"));
         Self {
+            name: "",
             bytes: block,
             data_at: name.unwrap_or(before).len(),
             data_length: data.len(),
@@ -109,6 +134,8 @@ pub(crate) struct Match<'b> {
     pub(crate) length: usize,
     /// How many of these are data.
     pub(crate) data_length: usize,
+    /// The usage that the event reports.
+    pub(crate) usage: Option<&'b [u8]>,
 }
 
 impl Template {
@@ -119,6 +146,15 @@ impl Template {
     /// Takes the template up again after a payload that was nothing but one delta of `block`.
     pub(crate) fn rearm(&mut self, block: usize) {
         self.armed = self.block == block && !self.bytes.is_empty();
+    }
+
+    /// The payload of an event of that name, if it is the template's as a whole.
+    pub(crate) fn matches_payload<'b>(&self, bytes: &'b [u8], name: &str) -> Option<Match<'b>> {
+        if !self.armed || self.name != name {
+            return None;
+        }
+        self.matches(bytes)
+            .filter(|found| found.length == bytes.len())
     }
 
     /// Where the data of an event that matches begins.
@@ -134,24 +170,30 @@ impl Template {
         }
         let mut rest = bytes;
         let mut delta = None;
+        let mut usage = 0..0;
         for (literal, kind) in &self.holes {
             rest = rest.strip_prefix(&**literal)?;
-            let (length, escaped) = if *kind == Hole::Number {
-                (number_length(rest)?, false)
-            } else {
-                check_string(rest, 0).ok()?
-            };
-            let (hole, after) = rest.split_at(length);
-            // What is not UTF-8 goes the general path, which replaces it and warns.
-            let text = std::str::from_utf8(hole).ok()?;
-            if *kind == Hole::Delta {
-                // Nothing at all may mean something else: the next name for reasoning, for instance.
-                if text.is_empty() {
-                    return None;
+            let here = bytes.len() - rest.len();
+            match kind {
+                Hole::Number => rest = &rest[number_length(rest)?..],
+                Hole::UsageStart => usage.start = here,
+                Hole::UsageEnd => usage.end = here,
+                Hole::String | Hole::Delta => {
+                    let scanned = check_string(rest, 0).ok()?;
+                    let (hole, after) = rest.split_at(scanned.end);
+                    rest = after;
+                    // What is not UTF-8 goes the general path, which replaces it and warns; and nothing at
+                    // all may mean something else, the next name for reasoning for instance.
+                    if *kind == Hole::Delta {
+                        let text = std::str::from_utf8(hole)
+                            .ok()
+                            .filter(|text| !text.is_empty())?;
+                        delta = Some(Str::with_flag(text, scanned.escaped));
+                    } else if scanned.wide {
+                        std::str::from_utf8(hole).ok()?;
+                    }
                 }
-                delta = Some(Str::with_flag(text, escaped));
             }
-            rest = after;
         }
         rest = rest.strip_prefix(&*self.tail)?;
         let length = bytes.len() - rest.len();
@@ -161,6 +203,7 @@ impl Template {
             piece: delta?,
             length,
             data_length,
+            usage: (!usage.is_empty()).then(|| &bytes[usage]),
         })
     }
 
@@ -179,11 +222,28 @@ impl Template {
         let start = text.as_ptr().addr() - bytes.as_ptr().addr();
         let shift = |range: Range<usize>| range.start + start..range.end + start;
         let mut free: [Option<(Range<usize>, Hole)>; MAX_FREE] = Default::default();
+        let mut holes = vec![(shift(hot.hole.clone()), Hole::Delta)];
         for (key, value) in payload.entries() {
             let place = free_members
                 .iter()
                 .take(MAX_FREE)
                 .position(|member| key.is(member.name));
+            if place.is_some_and(|place| free_members[place].is_usage) {
+                let object = shift(range_in(text, value.text()));
+                // One that comes twice would be followed at the wrong place.
+                if !value.is_object() || holes.iter().any(|(_, kind)| *kind == Hole::UsageStart) {
+                    return;
+                }
+                holes.push((object.start..object.start, Hole::UsageStart));
+                let numbers = value
+                    .entries()
+                    .filter(|(_, number)| number.as_u64().is_some());
+                holes.extend(
+                    numbers.map(|(_, number)| (shift(range_in(text, number.text())), Hole::Number)),
+                );
+                holes.push((object.end..object.end, Hole::UsageEnd));
+                continue;
+            }
             let hole = match value.as_str() {
                 Some(string) => Some((range_in(text, string.body()), Hole::String)),
                 None => value
@@ -206,12 +266,8 @@ impl Template {
                 *varies = true;
             }
         }
-        let mut holes: Vec<(Range<usize>, Hole)> = free
-            .iter()
-            .zip(self.varies)
-            .filter_map(|(hole, varies)| hole.clone().filter(|_| varies))
-            .collect();
-        holes.push((shift(hot.hole.clone()), Hole::Delta));
+        let varying = free.iter().zip(self.varies).filter(|(_, varies)| *varies);
+        holes.extend(varying.filter_map(|(hole, _)| hole.clone()));
         holes.sort_by_key(|(hole, _)| hole.start);
         self.holes.clear();
         let mut copied = 0;
@@ -224,6 +280,7 @@ impl Template {
         self.free = free;
         self.framing = bytes.len() - event.data_length;
         self.data_at = event.data_at;
+        event.name.clone_into(&mut self.name);
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.armed = true;

@@ -75,6 +75,8 @@ pub(crate) struct Turn {
     response_id: Option<String>,
     blocks: Vec<Block>,
     open: BTreeSet<usize>,
+    /// Blocks in which half a surrogate pair waits.
+    halved: BTreeSet<usize>,
     tool_ids: HashSet<String>,
     host_calls: usize,
     server_call: bool,
@@ -212,6 +214,12 @@ impl Turn {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         let lone = piece.push_to(&mut text, self.half(index, field));
+        let block = &self.blocks[index];
+        if block.half_main.is_some() || block.half_signature.is_some() {
+            self.halved.insert(index);
+        } else {
+            self.halved.remove(&index);
+        }
         for _ in 0..lone {
             self.warn(WarningCode::LoneSurrogate);
         }
@@ -255,12 +263,31 @@ impl Turn {
 
     /// Lets a half surrogate that waited in vain go out as U+FFFD.
     fn release(&mut self, index: usize) {
+        if !self.halved.remove(&index) {
+            return;
+        }
         for field in [Field::Main, Field::Signature] {
             if self.half(index, field).take().is_some() {
                 self.warn(WarningCode::LoneSurrogate);
-                self.push_piece(index, field, "\u{FFFD}");
+                self.replacement(index, field);
             }
         }
+    }
+
+    /// U+FFFD in the place of half a surrogate pair.
+    pub(crate) fn replacement(&mut self, index: usize, field: Field) {
+        self.push_piece(index, field, "\u{FFFD}");
+    }
+
+    /// Where half a surrogate pair waits.
+    pub(crate) fn halves(&self) -> Vec<(usize, Field)> {
+        let fields = |&index: &usize| {
+            let block = &self.blocks[index];
+            let main = block.half_main.map(|_| (index, Field::Main));
+            let signature = block.half_signature.map(|_| (index, Field::Signature));
+            [main, signature].into_iter().flatten()
+        };
+        self.halved.iter().flat_map(fields).collect()
     }
 
     /// Announces a call, whose block is open. Without an id it gets one.
@@ -396,8 +423,7 @@ impl Turn {
 
     /// Lets go out what waits, before a failure is raised; blocks stay open.
     pub(crate) fn fail(&mut self) {
-        let open: Vec<usize> = self.open.iter().copied().collect();
-        for index in open {
+        while let Some(&index) = self.halved.first() {
             self.release(index);
         }
     }
