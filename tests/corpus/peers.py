@@ -7,11 +7,12 @@ import json
 import warnings
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anthropic
 import httpx2
 import openai
+from anthropic.lib.bedrock import AnthropicBedrock
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from tests.corpus.streams import AWS, JSON_ARRAY
 
@@ -115,9 +116,9 @@ def anthropic_client() -> anthropic.Anthropic:
 
 
 @cache
-def bedrock_client() -> anthropic.AnthropicBedrock:
+def bedrock_client() -> AnthropicBedrock:
     """Give Anthropic's client for Bedrock, made at first use."""
-    return anthropic.AnthropicBedrock(
+    return AnthropicBedrock(
         api_key="none", aws_region="eu-west-1", http_client=http_client(), max_retries=0
     )
 
@@ -173,9 +174,11 @@ def anthropic_final() -> dict[str, Any]:
 
 def invoke_final() -> dict[str, Any]:
     """Let Anthropic's client for Bedrock assemble the body that is in the transport."""
-    messages = bedrock_client().beta.messages
+    # Its methods are those of another class, which its type does not know.
+    messages: Any = bedrock_client().beta.messages
     with messages.stream(model="any", messages=[], max_tokens=1) as stream:
-        return stream.get_final_message().to_dict(mode="json")
+        final: dict[str, Any] = stream.get_final_message().to_dict(mode="json")
+        return final
 
 
 def chat_final() -> dict[str, Any]:
@@ -196,7 +199,7 @@ def responses_final() -> dict[str, Any]:
     with openai_client().responses.stream(model="any", input="") as stream:
         for event in stream:
             if event.type in {"response.completed", "response.incomplete"}:
-                final = event.response.to_dict(mode="json")
+                final = cast("Any", event).response.to_dict(mode="json")
     if final is None:
         message = "no terminal event came"
         raise ValueError(message)

@@ -62,7 +62,9 @@ def test_each_kind_of_difference_is_checked_and_has_a_reason() -> None:
         assert OUTCOME not in kind.fields or len(kind.fields) == 1, kind.name
         assert len(set(kind.streams)) == len(kind.streams) > 0, kind.name
         for name in kind.streams:
-            assert re.fullmatch(r"[\w/.-]+-[0-9a-f]{6}\.(sse|json|jsonl|eventstream)(#\d+)?", name), name
+            assert re.fullmatch(
+                r"[\w/.-]+-[0-9a-f]{6}\.(sse|json|jsonl|eventstream)(#\d+)?", name
+            ), name
 
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not here")

@@ -53,6 +53,7 @@ STOP_REASONS: dict[Dialect, dict[str | None, str]] = {
         "MAX_TOKENS": "max_tokens",
         "SAFETY": "content_filter",
         "RECITATION": "content_filter",
+        "OTHER": "other",
         "NO_IMAGE": "other",
         "UNEXPECTED_TOOL_CALL": "other",
         "FAKE_ENUM": "other",
@@ -68,7 +69,13 @@ STOP_REASONS: dict[Dialect, dict[str | None, str]] = {
 }
 
 # Items of a Responses output that the host executes though they are no function calls.
-HOST_ITEMS = {"shell_call", "local_shell_call", "apply_patch_call", "computer_call", "mcp_approval_request"}
+HOST_ITEMS = {
+    "shell_call",
+    "local_shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "mcp_approval_request",
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ def of_message(message: AssistantMessage, dialect: Dialect) -> Turn:
                 arguments = canonical(block.input) if parse else block.arguments
                 calls.append((call_id, block.name, arguments))
             case ProviderBlock():
-                others.append((block.kind, canonical(json.loads(block.json))))
+                others.append((block.kind, provider_facts(block.kind, json.loads(block.json))))
     return Turn(
         id=message.id,
         model=message.model,
@@ -144,6 +151,11 @@ def of_message(message: AssistantMessage, dialect: Dialect) -> Turn:
         stop_reason=message.stop_reason,
         usage=message.usage,
     )
+
+
+def provider_facts(kind: str, block: object) -> str:
+    """Give what is compared of a provider's own block: of Bedrock's tool results only that they are."""
+    return "" if kind == "toolResult" else canonical(block)
 
 
 def in_one_alphabet(others: list[tuple[str, str]], dialect: Dialect) -> list[tuple[str, str]]:
@@ -257,65 +269,83 @@ def chat_usage(usage: dict[str, Any]) -> Usage:
 
 def of_responses(final: dict[str, Any]) -> Turn:
     """Take a turn from the response that OpenAI's client assembled."""
-    text, thinking, refused = "", "", False
-    calls: list[tuple[str, str, str]] = []
-    others: list[tuple[str, str]] = []
-    ran_by_provider = {
-        item.get("call_id") for item in final["output"] if item["type"].endswith("_output")
-    }
-    to_execute = False
-    for item in final["output"]:
-        kind = item["type"]
-        match kind:
-            case "message":
-                facts = {"id": item.get("id"), "phase": item.get("phase")}
-                for part in item["content"]:
-                    refused |= part["type"] == "refusal"
-                    said = part.get("text") or part.get("refusal") or ""
-                    text += said
-                    if said:
-                        extra = without_nulls(facts)
-                        citations = part.get("annotations") or []
-                        others.append(("text", canonical([*citations, *([extra] if extra else [])])))
-                        # They belong to the item's first block.
-                        facts = {}
-            case "reasoning":
-                parts = [part["text"] for part in item.get("summary") or []]
-                parts += [part["text"] for part in item.get("content") or []]
-                thinking += "\n\n".join(part for part in parts if part)
-                signature = ""
-                if encrypted := item.get("encrypted_content"):
-                    signature = compact({"encrypted_content": encrypted, "id": item["id"]})
-                if any(parts) or encrypted:
-                    others.append((kind.replace("reasoning", "thinking"), signature))
-            case "function_call" | "custom_tool_call":
-                arguments = item["arguments" if kind == "function_call" else "input"]
-                calls.append((item["call_id"], item["name"], arguments))
-                known = {"call_id", "name", "arguments", "input", "status", "parsed_arguments"}
-                known |= {"type"} if kind == "function_call" else set()
-                others.append(("tool_use", item["call_id"] + extra_but(item, known)))
-            case _:
-                to_execute |= kind in HOST_ITEMS and item.get("call_id") not in ran_by_provider
-                others.append((kind, canonical(item)))
+    output: list[dict[str, Any]] = final["output"]
+    items = ResponsesItems()
+    for item in output:
+        items.add(item)
+    ran_by_provider = {item.get("call_id") for item in output if item["type"].endswith("_output")}
+    to_execute = any(
+        item["type"] in HOST_ITEMS and item.get("call_id") not in ran_by_provider for item in output
+    )
     incomplete = (final.get("incomplete_details") or {}).get("reason")
     reason = incomplete or final.get("status", "completed")
     stop_reason = STOP_REASONS[Dialect.OPENAI_RESPONSES][reason]
-    if refused:
+    if items.refused:
         stop_reason = "refusal"
-    elif stop_reason == "end_turn" and (calls or to_execute):
+    elif stop_reason == "end_turn" and (items.calls or to_execute):
         stop_reason = "tool_use"
     usage: dict[str, Any] | None = final.get("usage")
     return Turn(
         id=final["id"],
         model=final["model"],
-        text=text,
-        thinking=thinking,
-        calls=tuple(calls),
-        others=tuple(others),
+        text=items.text,
+        thinking=items.thinking,
+        calls=tuple(items.calls),
+        others=tuple(items.others),
         raw_reason=reason,
         stop_reason=stop_reason,
         usage=None if usage is None else responses_usage(usage),
     )
+
+
+class ResponsesItems:
+    """The items of a Responses output, one after the other."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.thinking = ""
+        self.refused = False
+        self.calls: list[tuple[str, str, str]] = []
+        self.others: list[tuple[str, str]] = []
+
+    def add(self, item: dict[str, Any]) -> None:
+        """Add an item."""
+        match item["type"]:
+            case "message":
+                self.message(item)
+            case "reasoning":
+                self.reasoning(item)
+            case "function_call" | "custom_tool_call" as kind:
+                is_plain = kind == "function_call"
+                arguments = item["arguments" if is_plain else "input"]
+                self.calls.append((item["call_id"], item["name"], arguments))
+                known = {"call_id", "name", "arguments", "input", "status", "parsed_arguments"}
+                extra = extra_but(item, known | {"type"} if is_plain else known)
+                self.others.append(("tool_use", item["call_id"] + extra))
+            case kind:
+                self.others.append((kind, canonical(item)))
+
+    def message(self, item: dict[str, Any]) -> None:
+        """Add a message: its facts belong to its first part, and a part without text is none."""
+        facts = without_nulls({"id": item.get("id"), "phase": item.get("phase")})
+        for part in item["content"]:
+            self.refused |= part["type"] == "refusal"
+            if said := part.get("text") or part.get("refusal"):
+                self.text += said
+                extra = [facts] if facts else []
+                self.others.append(("text", canonical([*(part.get("annotations") or []), *extra])))
+                facts = {}
+
+    def reasoning(self, item: dict[str, Any]) -> None:
+        """Add reasoning: its summary and its text, and what is encrypted as its signature."""
+        parts = [part["text"] for part in item.get("summary") or []]
+        parts += [part["text"] for part in item.get("content") or []]
+        said = "\n\n".join(part for part in parts if part)
+        self.thinking += said
+        encrypted = item.get("encrypted_content")
+        signed = {"encrypted_content": encrypted, "id": item.get("id")} if encrypted else None
+        if said or signed:
+            self.others.append(("thinking", compact(signed) if signed else ""))
 
 
 def responses_usage(usage: dict[str, Any]) -> Usage:
@@ -388,7 +418,9 @@ class Joined:
         signature = part.get("thoughtSignature") or ""
         if (call := part.get("functionCall")) is not None:
             self.call(call, signature)
-        elif part.get("text") or (signature and not set(part) - {"text", "thought", "thoughtSignature"}):
+        elif part.get("text") or (
+            signature and not set(part) - {"text", "thought", "thoughtSignature"}
+        ):
             self.say(part, signature)
         elif kinds := set(part) - {"text", "thought", "thoughtSignature"}:
             self.others.append((min(kinds), [canonical(part)]))
@@ -397,7 +429,9 @@ class Joined:
         """Add a call, or what a nameless one adds to the latest."""
         if "name" in call:
             # A call without arguments has none at all.
-            self.calls.append((call.get("id") or "", call["name"], canonical(call.get("args") or {})))
+            self.calls.append(
+                (call.get("id") or "", call["name"], canonical(call.get("args") or {}))
+            )
             self.others.append(("tool_use", [(call.get("id") or "") + signature]))
         for piece in call.get("partialArgs") or []:
             call_id, name, arguments = self.calls[-1]
@@ -509,7 +543,7 @@ def of_converse(final: dict[str, Any]) -> Turn:
             text += block.get("text", "")
             others.append(("text", canonical(block.get("citations", []))))
         elif not block.keys() <= {"text"}:
-            others.append((min(block), canonical(block)))
+            others.append((min(block), provider_facts(min(block), block)))
     stop_reason = STOP_REASONS[Dialect.BEDROCK_CONVERSE][whole.reason]
     return Turn(
         id=None,

@@ -9,7 +9,10 @@ from zlib import crc32
 def aws_message(kind: str, payload: bytes, message_type: str = "event") -> bytes:
     """Frame a payload as a message; ``kind`` is its event type, or exception type."""
     headers = b"".join(
-        struct.pack("!B", len(name)) + name.encode() + struct.pack("!BH", 7, len(value)) + value.encode()
+        struct.pack("!B", len(name))
+        + name.encode()
+        + struct.pack("!BH", 7, len(value))
+        + value.encode()
         for name, value in (
             (f":{message_type}-type", kind),
             (":content-type", "application/json"),
