@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from tests.support.aws import aws_message
 
 import turntape
 from turntape.cli import decode as command
@@ -21,7 +23,14 @@ CHAT = (
     b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
     b"data: [DONE]\n\n"
 )
-COMPLETE = ("anthropic.sse", "imitator.sse", "openai-chat.sse")
+COMPLETE = (
+    "anthropic.sse",
+    "bedrock.eventstream",
+    "gemini.json",
+    "imitator.sse",
+    "openai-chat.sse",
+    "openai-responses.sse",
+)
 FAILED = ("overloaded.sse", "truncated.sse")
 
 
@@ -197,7 +206,7 @@ def test_several_files_are_told_apart(run, streams):
     assert ended.status == 1
     headers = [line for line in ended.stdout.splitlines() if line.startswith("== ")]
     assert headers == [f"== {path}" for path in paths]
-    assert ended.stdout.count("turn    complete") == 3
+    assert ended.stdout.count("turn    complete") == len(COMPLETE)
     assert ended.stderr.count("\n") == 2
 
 
@@ -216,6 +225,60 @@ def test_a_named_dialect_is_not_guessed(run, streams):
     ended = run("decode", streams / "openai-chat.sse", "--dialect", "anthropic")
     assert ended.status == 1
     assert "TruncatedStream" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect"),
+    [
+        ("bedrock.eventstream", "bedrock-converse"),
+        ("gemini.json", "gemini"),
+        ("openai-responses.sse", "openai-responses"),
+    ],
+)
+@pytest.mark.parametrize("form", ["events", "message", "jsonl"])
+def test_every_wire_comes_from_files_and_from_standard_input(run, streams, name, dialect, form):
+    path = streams / name
+    named = run("decode", path, "-f", form, "-d", dialect)
+    assert (named.status, named.stderr) == (0, "")
+    assert run("decode", path, "-f", form) == named
+    assert run("decode", "-", "-f", form, stdin=path.read_bytes()) == named
+
+
+def test_an_invoked_claude_is_told_by_what_its_frames_wrap(run):
+    events = [
+        {"type": "message_start", "message": {"id": "m", "model": "claude", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+    chunks = [{"bytes": b64encode(json.dumps(event).encode()).decode()} for event in events]
+    body = b"".join(aws_message("chunk", json.dumps(chunk).encode()) for chunk in chunks)
+    ended = run("decode", "-", "-f", "message", stdin=body)
+    assert (ended.status, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("text\n  Hi.\n\ndialect anthropic\n")
+
+
+def test_an_exception_in_binary_frames_says_what_to_do(run):
+    refusal = b'{"message": "Too many requests"}'
+    body = aws_message("messageStart", b'{"role": "assistant"}')
+    ended = run(
+        "decode", "-", stdin=body + aws_message("throttlingException", refusal, "exception")
+    )
+    assert ended.status == 1
+    assert ended.stdout == "message_start\n"
+    assert "ProviderError throttlingException" in ended.stderr
+    assert "Too many requests" in ended.stderr
+
+
+def test_a_damaged_frame_is_one_clear_line(run, streams):
+    body = bytearray((streams / "bedrock.eventstream").read_bytes())
+    body[len(body) // 2] ^= 1
+    ended = run("decode", "-", stdin=bytes(body))
+    assert ended.status == 1
+    assert "MalformedEvent" in ended.stderr
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_choice_can_be_picked(run):

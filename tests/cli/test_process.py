@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.aws import aws_message
 
 import turntape
 
@@ -73,6 +74,35 @@ def test_events_are_shown_while_the_pipe_is_open(form, dialect):
         status, stdout, stderr = finish(process)
     assert (status, stderr) == (0, b"")
     assert b"message_stop" in stdout
+
+
+@pytest.mark.parametrize("dialect", ["auto", "bedrock-converse"])
+def test_binary_frames_are_shown_while_the_pipe_is_open(dialect):
+    first = aws_message("messageStart", b'{"role": "assistant"}')
+    text = aws_message("contentBlockDelta", b'{"contentBlockIndex": 0, "delta": {"text": "Hi"}}')
+    end = aws_message("messageStop", b'{"stopReason": "end_turn"}')
+    with start("decode", "-", "-d", dialect) as process:
+        # Cut within a prelude and within a payload.
+        send(process, first[:7])
+        send(process, first[7:] + text[:-9])
+        assert b"message_start" in receive(process)
+        send(process, text[-9:])
+        assert b"Hi" in receive(process)
+        assert process.poll() is None
+        send(process, end)
+        assert finish(process)[0] == 0
+
+
+@pytest.mark.parametrize("dialect", ["auto", "gemini"])
+def test_an_array_is_shown_while_the_pipe_is_open(dialect):
+    with start("decode", "-", "-d", dialect) as process:
+        send(process, b'[{"candidates": [{"content": {"parts": ')
+        send(process, b'[{"text": "Hi"}]}}]}')
+        assert b"message_start" in receive(process)
+        assert b"Hi" in receive(process)
+        assert process.poll() is None
+        send(process, b',\r\n{"candidates": [{"finishReason": "STOP"}]}\n]\n')
+        assert finish(process)[0] == 0
 
 
 def test_a_failure_is_shown_while_the_pipe_is_open():

@@ -8,7 +8,16 @@ import sys
 
 import pytest
 
-COMPLETE = ("anthropic.sse", "imitator.sse", "openai-chat.sse")
+import turntape
+
+COMPLETE = (
+    "anthropic.sse",
+    "bedrock.eventstream",
+    "gemini.json",
+    "imitator.sse",
+    "openai-chat.sse",
+    "openai-responses.sse",
+)
 
 
 def rows(text: str) -> dict[str, list[str]]:
@@ -25,8 +34,11 @@ def test_the_bundled_streams(run, streams):
     # files, complete, failed, warnings, events
     assert table["anthropic"][:5] == ["2", "1", "1", "0", "26"]
     assert table["openai-chat"][:5] == ["3", "2", "1", "1", "47"]
-    size = sum(path.stat().st_size for path in streams.glob("*.sse"))
-    assert table["all"][:6] == ["5", "3", "2", "1", "73", f"{size:,}"]
+    assert table["openai-responses"][:5] == ["1", "1", "0", "0", "16"]
+    assert table["gemini"][:5] == ["1", "1", "0", "0", "12"]
+    assert table["bedrock-converse"][:5] == ["1", "1", "0", "0", "18"]
+    size = sum(path.stat().st_size for path in streams.iterdir())
+    assert table["all"][:6] == ["8", "6", "2", "1", "119", f"{size:,}"]
     assert table["ProviderError"] == ["overloaded_error", "1"]
     assert table["TruncatedStream"] == ["1"]
     truncated = streams / "truncated.sse"
@@ -36,7 +48,7 @@ def test_the_bundled_streams(run, streams):
 def test_the_cuts_do_not_matter(run, streams):
     def counts(*arguments: str) -> list[list[str]]:
         table = rows(run("decode", "--summary", streams, *arguments).stdout)
-        return [table[row][:6] for row in ("anthropic", "openai-chat", "all")]
+        return [table[row][:6] for row in (*turntape.Dialect, "all")]
 
     assert counts("--chunk", "1") == counts("--chunk", "7") == counts()
 

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from turntape import StreamError
 
-CLIENTS = {"anthropic": "Anthropic's", "openai": "OpenAI's", "both": "both"}
+CLIENTS = {
+    "anthropic": "Anthropic's",
+    "openai": "OpenAI's",
+    "google": "Google's",
+    "aws": "Amazon's",
+    "both": "Anthropic's, OpenAI's",
+}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -53,7 +59,7 @@ def failures_table() -> str:
     return table(
         ("stream", "error", "kind", "why"),
         (
-            (_code(e["stream"]), e["error"], _code(e["kind"]), e["why"])
+            (_code(e["stream"]), e["error"], _code(e["kind"]) if "kind" in e else "", e["why"])
             for e in expected()["failure"]
         ),
     )

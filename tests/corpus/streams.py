@@ -6,11 +6,14 @@ Nothing of the recordings is in this repository: only their file names, and fact
 from __future__ import annotations
 
 import csv
+import json
 import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.support.aws import aws_message
 
 from turntape import Dialect, StreamError, decode, decode_message
 
@@ -20,8 +23,25 @@ if TYPE_CHECKING:
 VARIABLE = "TURNTAPE_CORPUS"
 MANIFEST = "MANIFEST.tsv"
 
-# The dialects whose streams are checked: the name of each in the manifest is its value.
-DIALECTS = (Dialect.ANTHROPIC, Dialect.OPENAI_CHAT)
+SSE = "sse"
+JSON_ARRAY = "json-array"
+AWS = "aws-eventstream"
+# Converse events written down one JSON object a line, without their framing.
+BARE_EVENTS = "ndjson"
+
+# The wires whose streams are checked, by their names in the manifest.
+WIRES: dict[str, Dialect] = {
+    **{dialect.value: dialect for dialect in Dialect},
+    "bedrock-invoke": Dialect.ANTHROPIC,
+}
+
+# Where one folder holds bodies of several kinds: what is put behind its name.
+KINDS = {
+    (Dialect.ANTHROPIC, AWS): " (InvokeModel)",
+    (Dialect.BEDROCK_CONVERSE, AWS): " (Converse)",
+    (Dialect.BEDROCK_CONVERSE, BARE_EVENTS): " (Converse)",
+    (Dialect.GEMINI, JSON_ARRAY): " (JSON array)",
+}
 
 
 class NoCorpusError(Exception):
@@ -35,20 +55,27 @@ class Stream:
     Attributes:
         name: Its file, from the corpus's folder.
         dialect: Its dialect, as the manifest has it.
+        framing: Its framing, as the manifest has it.
     """
 
     name: str
     dialect: Dialect
+    framing: str
 
     @property
     def folder(self) -> str:
-        """Where it lies: one folder a vendor."""
-        return self.name.rpartition("/")[0]
+        """Where it lies, one folder a vendor, and of what kind it is where that does not tell."""
+        return self.name.rpartition("/")[0] + KINDS.get((self.dialect, self.framing), "")
 
     @property
     def body(self) -> bytes:
-        """Its bytes."""
-        return _read(self.name)
+        """Its bytes; events that were written down without their framing are framed."""
+        return _framed(self.name) if self.framing == BARE_EVENTS else read(self.name)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, and no binary framing."""
+        return self.framing in {SSE, JSON_ARRAY}
 
     @property
     def decoded(self) -> Decoded:
@@ -89,15 +116,28 @@ def root() -> Path:
 
 
 @cache
+def manifest(name: str = MANIFEST) -> tuple[dict[str, str], ...]:
+    """Give the rows of a manifest."""
+    with (root() / name).open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def dialect_of(row: dict[str, str]) -> Dialect | None:
+    """Give the dialect of a stream as the manifest has it; None of what turntape does not decode."""
+    # Models of all vendors are behind InvokeModel; the events of Anthropic's are a dialect.
+    if row["wire"] == "bedrock-invoke" and "inner:message_start" not in row["features"].split(","):
+        return None
+    return WIRES.get(row["wire"])
+
+
+@cache
 def streams() -> tuple[Stream, ...]:
-    """Give all streams of the corpus in the dialects that are checked, in the manifest's order."""
-    with (root() / MANIFEST).open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return tuple(
-            Stream(row["file"], Dialect(row["wire"]))
-            for row in rows
-            if row["wire"] in DIALECTS and row["framing"] == "sse"
-        )
+    """Give all streams of the corpus in turntape's dialects, in the manifest's order."""
+    return tuple(
+        Stream(row["file"], dialect, row["framing"])
+        for row in manifest()
+        if (dialect := dialect_of(row)) is not None
+    )
 
 
 def by_folder() -> dict[str, list[Stream]]:
@@ -127,10 +167,21 @@ def facts_of(error: StreamError | None) -> dict[str, object] | None:
     return {"class": type(error), "text": str(error), **attributes}
 
 
-# The bodies are 11 MB together, and each test asks for the same ones again.
+# The bodies are 17 MB together, and each test asks for the same ones again.
 @cache
-def _read(name: str) -> bytes:
+def read(name: str) -> bytes:
+    """Read a file of the corpus."""
     return (root() / name).read_bytes()
+
+
+@cache
+def _framed(name: str) -> bytes:
+    events = [json.loads(line) for line in read(name).splitlines()]
+    return b"".join(
+        aws_message(kind, json.dumps(payload).encode())
+        for event in events
+        for kind, payload in event.items()
+    )
 
 
 @cache

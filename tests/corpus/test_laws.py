@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.corpus.streams import Decoded, facts_of, message_of
+from tests.corpus.streams import SSE, Decoded, facts_of, message_of
 
 from turntape import (
     Citation,
@@ -33,7 +35,7 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tests.corpus.streams import Stream
 
@@ -80,6 +82,8 @@ def test_how_a_body_is_cut_does_not_matter(recorded: Sequence[Stream]) -> None:
 @pytest.mark.parametrize("line_end", [b"\r\n", b"\r"], ids=["crlf", "cr"])
 def test_the_kind_of_line_ends_does_not_matter(recorded: Sequence[Stream], line_end: bytes) -> None:
     for stream in recorded:
+        if stream.framing != SSE:
+            continue
         body = stream.body.replace(b"\r\n", b"\n").replace(b"\n", line_end)
         message, error = message_of(b"\xef\xbb\xbf" + body, stream.dialect)
         whole = stream.decoded
@@ -91,6 +95,8 @@ def test_the_kind_of_line_ends_does_not_matter(recorded: Sequence[Stream], line_
 
 def test_text_gives_what_its_bytes_give(recorded: Sequence[Stream]) -> None:
     for stream in recorded:
+        if not stream.is_text:
+            continue
         message, error = message_of(stream.body.decode(), stream.dialect)
         assert message == stream.decoded.message, stream.name
         assert facts_of(error) == facts_of(stream.decoded.error), stream.name
@@ -158,8 +164,9 @@ def test_blocks_are_counted_in_the_order_in_which_they_open(recorded: Sequence[S
             stops[index] += isinstance(event, ContentBlockStop)
         assert opened == len(whole.message.content), stream.name
         kinds = [event.type for event in whole.events]
-        assert kinds.count("message_start") == 1, stream.name
-        assert kinds[0] == "message_start", stream.name
+        # A stream may fail before the message has started.
+        assert kinds.count("message_start") == bool(kinds), stream.name
+        assert kinds[:1] in ([], ["message_start"]), stream.name
         if whole.error is None:
             assert set(stops.values()) <= {1}, f"a block of {stream.name} has not one stop"
             assert kinds.count("message_stop") == 1, stream.name
@@ -175,7 +182,7 @@ def test_a_cut_stream_is_complete_only_where_the_wire_had_ended_the_turn(
 ) -> None:
     for stream in recorded:
         whole = stream.decoded
-        for length in places_to_cut(stream.body):
+        for length in places_to_cut(stream):
             where = f"the first {length} bytes of {stream.name}"
             prefix = stream.body[:length]
             message, error = message_of(prefix, stream.dialect)
@@ -186,23 +193,44 @@ def test_a_cut_stream_is_complete_only_where_the_wire_had_ended_the_turn(
             check_partial(message, whole.message, where)
 
 
-def places_to_cut(body: bytes) -> list[int]:
+def places_to_cut(stream: Stream) -> list[int]:
     """Choose lengths: around the ends of events, above all the last ones, and evenly in between."""
-    ends: list[int] = []
-    at = body.find(b"\n\n")
-    while at >= 0:
-        ends.append(at + 2)
-        at = body.find(b"\n\n", at + 2)
+    body = stream.body
+    ends = list(ends_of_events(stream))
     some = ends[:: max(1, len(ends) // 20)] + ends[-6:]
     places = {0, *some, *(end - 9 for end in some), *(len(body) * k // 17 for k in range(17))}
     return sorted(place for place in places if 0 <= place <= len(body))
 
 
+def ends_of_events(stream: Stream) -> Iterator[int]:
+    """Give the places at which events end, as far as the bytes alone show them."""
+    body = stream.body
+    if stream.is_text:
+        separator = rb"(?:\r?\n){2}" if stream.framing == SSE else rb"\n,"
+        yield from (match.end() for match in re.finditer(separator, body))
+        return
+    end = 0
+    while end < len(body):
+        # A message of the AWS framing begins with its length.
+        end += int.from_bytes(body[end : end + 4], "big")
+        yield end
+
+
+# What in a wire can have ended a turn.
+ENDS: dict[Dialect, bytes] = {
+    Dialect.ANTHROPIC: rb'"message_stop"|"stop_reason": ?"',
+    Dialect.OPENAI_CHAT: rb'\[DONE\]|"finish_reason": ?"',
+    Dialect.OPENAI_RESPONSES: rb'"response\.(?:completed|incomplete|done)"',
+    Dialect.GEMINI: rb'"(?:finishReason|blockReason)"',
+    Dialect.BEDROCK_CONVERSE: rb"messageStop",
+}
+
+
 def ends_turn(prefix: bytes, dialect: Dialect) -> bool:
     """Tell from the bytes whether anything in them can have ended a turn."""
-    if dialect is Dialect.ANTHROPIC:
-        return b'"message_stop"' in prefix or b'"stop_reason":"' in prefix.replace(b" ", b"")
-    return b"[DONE]" in prefix or b'"finish_reason":"' in prefix.replace(b" ", b"")
+    # Anthropic's events on Bedrock are base64.
+    wrapped = re.findall(rb'"bytes":"([\w+/=]+)"', prefix)
+    return any(re.search(ENDS[dialect], text) for text in [prefix, *map(b64decode, wrapped)])
 
 
 def check_partial(partial: AssistantMessage, whole: AssistantMessage, where: str) -> None:

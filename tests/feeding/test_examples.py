@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +44,11 @@ def test_example(package, script, shown):
     assert not run.stderr
     for part in shown:
         assert part in run.stdout
+
+
+def test_the_bundled_streams_are_what_the_script_writes():
+    path = EXAMPLES / "write_streams.py"
+    if not path.exists():
+        pytest.skip("the examples are not beside the tests")
+    for name, body in runpy.run_path(str(path))["BODIES"].items():
+        assert (EXAMPLES / "streams" / name).read_bytes() == body(), name

@@ -104,78 +104,81 @@ fn of_text(text: &str) -> Option<Dialect> {
 }
 
 fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
-    let [
-        kind,
-        candidates,
-        usage,
-        feedback,
-        object,
-        choices,
-        output,
-        error,
-        code,
-    ] = payload.members(&[
-        "type",
-        "candidates",
-        "usageMetadata",
-        "promptFeedback",
-        "object",
-        "choices",
-        "output",
-        "error",
-        "code",
-    ]);
     let text = |value: Option<Raw<'_>>| value.and_then(Raw::as_str).map(Str::to_text);
-    let (kind, object) = (text(kind), text(object));
-    match kind.as_deref() {
-        Some(kind) if kind.starts_with("response.") => return Some(Dialect::OpenAiResponses),
-        Some(
-            "message"
-            | "message_start"
-            | "content_block_start"
-            | "content_block_delta"
-            | "content_block_stop"
-            | "message_delta"
-            | "message_stop"
-            | "ping",
-        ) => return Some(Dialect::Anthropic),
-        // Responses puts what the others wrap beside the type.
-        Some("error") if code.is_some() && error.is_none() => {
-            return Some(Dialect::OpenAiResponses);
-        }
-        _ => {}
+    let [kind, object] = payload.members(&["type", "object"]).map(text);
+    if let Some(kind) = &kind
+        && let Some(dialect) = of_type(kind, payload)
+    {
+        return Some(dialect);
     }
-    if candidates.is_some() || usage.is_some() || feedback.is_some() {
+    let gemini = payload.members(&["candidates", "usageMetadata", "promptFeedback"]);
+    if gemini.iter().any(Option::is_some) {
         return Some(Dialect::Gemini);
     }
-    let has_choice = choices
-        .into_iter()
-        .flat_map(Raw::elements)
-        .any(|choice| choice.member("delta").is_some() || choice.member("message").is_some());
     match object.as_deref() {
         Some(object) if object.starts_with("chat.completion") => return Some(Dialect::OpenAiChat),
         Some("response") => return Some(Dialect::OpenAiResponses),
-        _ if has_choice => return Some(Dialect::OpenAiChat),
+        // The old completions: some hosts end them with a choice as Chat's.
+        Some("text_completion") => return None,
         _ => {}
+    }
+    let [choices, output, error, rpc] = payload.members(&["choices", "output", "error", "jsonrpc"]);
+    let is_chat = |choice: Raw<'_>| {
+        choice
+            .members(&["delta", "message"])
+            .iter()
+            .any(Option::is_some)
+    };
+    if choices.into_iter().flat_map(Raw::elements).any(is_chat) {
+        return Some(Dialect::OpenAiChat);
     }
     if output.and_then(|output| output.member("message")).is_some() {
         return Some(Dialect::BedrockConverse);
     }
-    of_error(kind.as_deref(), error?)
+    match (kind, rpc) {
+        (None, None) => of_error(error?),
+        _ => None,
+    }
 }
 
-/// The shapes of error objects: Anthropic wraps one in `type: error`, Google gives a `status` in capitals.
-fn of_error(kind: Option<&str>, error: Raw<'_>) -> Option<Dialect> {
-    let [inner, status, sequence] = error.members(&["type", "status", "param"]);
-    let google = status.and_then(Raw::as_str).is_some_and(|s| {
-        s.body()
-            .bytes()
-            .all(|b| b.is_ascii_uppercase() || b == b'_')
-    });
+/// What the type of an event or message tells.
+fn of_type(kind: &str, payload: Raw<'_>) -> Option<Dialect> {
     match kind {
-        Some("error") if inner.is_some() && sequence.is_none() => Some(Dialect::Anthropic),
-        None if google => Some(Dialect::Gemini),
-        None if error.is_object() => Some(Dialect::OpenAiChat),
-        Some(_) | None => None,
+        kind if kind.starts_with("response.") => Some(Dialect::OpenAiResponses),
+        // `ping` tells nothing: Anthropic's old completions and others have it too.
+        "message_start"
+        | "content_block_start"
+        | "content_block_delta"
+        | "content_block_stop"
+        | "message_delta"
+        | "message_stop" => Some(Dialect::Anthropic),
+        // Rows of many kinds call themselves messages.
+        "message" => payload
+            .member("content")
+            .is_some_and(Raw::is_array)
+            .then_some(Dialect::Anthropic),
+        "error" => {
+            let [error, code, sequence] = payload.members(&["error", "code", "sequence_number"]);
+            match error {
+                // Responses puts beside the type what the others wrap, or numbers its events.
+                None => code.or(sequence).map(|_| Dialect::OpenAiResponses),
+                Some(_) if sequence.is_some() => Some(Dialect::OpenAiResponses),
+                Some(error) if error.member("param").is_some() => Some(Dialect::OpenAiResponses),
+                Some(error) => error.member("type").map(|_| Dialect::Anthropic),
+            }
+        }
+        _ => None,
     }
+}
+
+/// The shapes of error objects without a type around them: Google gives a `status` in capitals.
+fn of_error(error: Raw<'_>) -> Option<Dialect> {
+    let is_capitals = |status: Str<'_>| {
+        let mut bytes = status.body().bytes();
+        bytes.all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    };
+    if error.string("status").is_some_and(is_capitals) {
+        return Some(Dialect::Gemini);
+    }
+    error.is_object().then_some(Dialect::OpenAiChat)
 }

@@ -173,7 +173,15 @@ impl Wire for OpenAiResponses {
     }
 
     fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
-        let [id, model, usage, status] = body.members(&["id", "model", "usage", "status"]);
+        let [id, model, usage, status, output, object] =
+            body.members(&["id", "model", "usage", "status", "output", "object"]);
+        // Imitators may leave either out, and the status too; without both it is something else.
+        let is_named = object
+            .and_then(Raw::as_str)
+            .is_some_and(|name| name.is("response"));
+        if !is_named && !output.is_some_and(Raw::is_array) {
+            return Ok(());
+        }
         turn.start(id.and_then(Raw::as_str), model.and_then(Raw::as_str));
         turn.usage = usage.and_then(usage::responses);
         // A response that is still being made has no end yet.
