@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from tests.support.mutations import broken
 from tests.support.outcome import check_sum, decode_whole
-from tests.support.turns import said
+from tests.support.streams import said
 
 
 def check_strict(body: bytes, wire: str) -> None:
