@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import json
 from typing import Any
 
 import pytest
@@ -434,6 +435,24 @@ def test_a_form_feed_is_no_white_space_of_json():
     assert ToolUse("i", "n", "\f{}").partial_input() == {}
     assert ToolUse("i", "n", "\f1").partial_input() == {}
     assert ToolUse("i", "n", "\f{}").invalid == "malformed"
+
+
+def test_a_block_that_begins_with_half_a_character():
+    half, rest = (json.dumps(text) for text in ("\ud83d", "\udc0d"))
+    body = (
+        message("message_start", message={"id": "m"})
+        + start(0, "text", text="?").replace('"?"', half)
+        + start(1, "tool_use", id="toolu_1", name="weather", input={})
+        + message(
+            "content_block_delta", index=0, delta={"type": "text_delta", "text": "?"}
+        ).replace('"?"', rest)
+        + stop(0)
+        + stop(1)
+        + message("message_stop")
+    )
+    outcome = decode_whole(body, "anthropic")
+    check_sum(outcome)
+    assert {type(block) for block in outcome.message.content} == {Text, ToolUse}
 
 
 def test_repr_names_the_class():

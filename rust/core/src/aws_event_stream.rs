@@ -56,6 +56,7 @@ pub struct Framer {
     buffer: Vec<u8>,
     /// Where the unfinished message begins.
     offset: u64,
+    headers: Headers,
 }
 
 /// Reads a prelude whose checksum is right; gives the lengths of the message and of its headers.
@@ -76,11 +77,10 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
 impl Framer {
     /// A framer at the start of a stream. A message of more than `max_message_bytes` bytes fails.
     #[must_use]
-    pub const fn new(max_message_bytes: Option<usize>) -> Self {
+    pub fn new(max_message_bytes: Option<usize>) -> Self {
         Self {
             max_message_bytes,
-            buffer: Vec::new(),
-            offset: 0,
+            ..Self::default()
         }
     }
 
@@ -100,10 +100,10 @@ impl Framer {
                 && let Some(length) = self.length(rest)?
                 && rest.len() >= length
             {
-                let message = self.read(&rest[..length])?;
+                let flow = sink(self.read(&rest[..length])?);
                 self.offset += length as u64;
                 rest = &rest[length..];
-                if sink(message).is_break() {
+                if flow.is_break() {
                     return Ok(());
                 }
                 continue;
@@ -114,9 +114,8 @@ impl Framer {
             rest = &rest[taken..];
             if self.length(&self.buffer)? == Some(self.buffer.len()) {
                 let buffer = std::mem::take(&mut self.buffer);
-                let message = self.read(&buffer)?;
+                let flow = sink(self.read(&buffer)?);
                 self.offset += buffer.len() as u64;
-                let flow = sink(message);
                 self.buffer = buffer;
                 self.buffer.clear();
                 if flow.is_break() {
@@ -163,8 +162,9 @@ impl Framer {
         Ok(Some(total))
     }
 
-    /// Reads a whole message.
-    fn read<'m>(&self, bytes: &'m [u8]) -> Result<Message<'m>, FrameError> {
+    /// Reads a whole message. The headers of a stream repeat, so those of the last message are kept with
+    /// what they say.
+    fn read<'m>(&'m mut self, bytes: &'m [u8]) -> Result<Message<'m>, FrameError> {
         let offset = self.offset;
         let malformed = |what| FrameError::Malformed { what, offset };
         let body = bytes.len() - CHECKSUM;
@@ -172,27 +172,58 @@ impl Framer {
             return Err(malformed("the checksum of a message is wrong"));
         }
         let headers_end = PRELUDE + number(bytes, 4).unwrap_or(0) as usize;
-        let mut message = Message {
-            message_type: "event",
-            kind: "",
-            error_message: None,
+        let headers = &bytes[PRELUDE..headers_end];
+        if self.headers.bytes != headers {
+            self.headers =
+                Headers::read(headers).ok_or(malformed("the headers of a message are broken"))?;
+        }
+        let Headers {
+            message_type,
+            kind,
+            error_message,
+            ..
+        } = &self.headers;
+        Ok(Message {
+            message_type,
+            kind,
+            error_message: error_message.as_deref(),
             payload: &bytes[headers_end..body],
             offset,
+        })
+    }
+}
+
+/// The headers of a message, and what those that matter say.
+#[derive(Debug, Default)]
+struct Headers {
+    bytes: Vec<u8>,
+    message_type: String,
+    kind: String,
+    error_message: Option<String>,
+}
+
+impl Headers {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut headers = Self {
+            bytes: bytes.to_vec(),
+            message_type: "event".to_owned(),
+            ..Self::default()
         };
-        let mut headers = &bytes[PRELUDE..headers_end];
-        while !headers.is_empty() {
-            let (name, value, rest) =
-                header(headers).ok_or(malformed("the headers of a message are broken"))?;
-            headers = rest;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (name, value, after) = header(rest)?;
+            rest = after;
             let Some(value) = value else { continue };
             match name {
-                b":message-type" => message.message_type = value,
-                b":event-type" | b":exception-type" | b":error-code" => message.kind = value,
-                b":error-message" => message.error_message = Some(value),
+                b":message-type" => value.clone_into(&mut headers.message_type),
+                b":event-type" | b":exception-type" | b":error-code" => {
+                    value.clone_into(&mut headers.kind);
+                }
+                b":error-message" => headers.error_message = Some(value.to_owned()),
                 _ => {}
             }
         }
-        Ok(message)
+        Some(headers)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use memchr::memchr2;
+use crate::json::quote_or_escape;
 
 /// An element has more bytes than allowed, or the text is no array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,8 +135,8 @@ impl Splitter {
                     }
                 }
                 Place::String => {
-                    let found = memchr2(b'"', b'\\', &chunk[at..]);
-                    at = found.map_or(chunk.len(), |length| at + length + 1);
+                    let found = quote_or_escape(chunk, at);
+                    at = found.map_or(chunk.len(), |place| place + 1);
                     match found.map(|_| chunk[at - 1]) {
                         Some(b'\\') => self.place = Place::Escape,
                         Some(_) if self.depth > 0 => self.place = Place::Inside,

@@ -114,14 +114,14 @@ impl StreamDecoder {
 
     /// The tokens that the wire reported so far.
     #[must_use]
-    pub const fn usage(&self) -> Option<Usage> {
-        self.state.turn.usage
+    pub fn usage(&self) -> Option<Usage> {
+        self.state.usage()
     }
 
     /// What has come so far.
     #[must_use]
     pub fn snapshot(&self) -> Message {
-        self.state.builder.message(self.state.turn.usage)
+        self.state.snapshot()
     }
 
     /// Reads the whole body of a response that was not streamed: the same message as its stream would

@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::{Decoded, Options};
-use crate::assemble::Builder;
+use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
 use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
 use crate::json_array::ArrayError;
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
+use crate::usage::Usage;
 use crate::wire::template::{self, Match, Template};
-use crate::wire::turn::{Turn, TurnOptions};
+use crate::wire::turn::{Field, Turn, TurnOptions};
 use crate::wire::{Dialect, Payload, Wire};
 
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(super) struct State {
     /// The framing has failed: there is nothing more to read, though after the stop that is no failure.
     pub(super) deaf: bool,
     frames: u64,
+    /// The last usage report that a template took, not read yet: only the last one counts.
+    pending_usage: Vec<u8>,
     /// Text that is no SSE, as long as no event came: it may be one error document.
     foreign: String,
 }
@@ -40,8 +43,11 @@ pub(super) struct State {
 struct Mark {
     warnings: usize,
     events: usize,
-    blocks: usize,
     stopped: bool,
+    /// Whether the start of a call waited.
+    waits: bool,
+    /// In strict mode, where half a surrogate pair waited.
+    halves: Vec<(usize, Field)>,
 }
 
 impl Handler for State {
@@ -97,11 +103,13 @@ impl State {
             failure: None,
             deaf: false,
             frames: 0,
+            pending_usage: Vec::new(),
             foreign: String::new(),
         }
     }
 
     pub(super) fn clear_events(&mut self) {
+        self.commit();
         self.turn.log.clear();
         self.applied = 0;
     }
@@ -118,16 +126,18 @@ impl State {
         }
         self.frames += 1;
         self.turn.offset = offset;
-        if let Some(event) = plain {
-            if self.keeps_events {
-                self.turn.log.push(event);
-                self.applied += 1;
+        if let Some(usage) = found.usage {
+            self.pending_usage.clear();
+            self.pending_usage.extend_from_slice(usage);
+        }
+        match plain {
+            Some(event) if self.keeps_events => self.turn.log.push(event),
+            Some(event) => {
+                self.commit();
+                let applied = self.builder.apply(event);
+                debug_assert!(applied.is_ok(), "{applied:?}");
             }
-            let applied = self.builder.apply(event);
-            debug_assert!(applied.is_ok(), "{applied:?}");
-        } else {
-            self.turn.delta(found.block, found.piece);
-            self.commit();
+            None => self.turn.delta(found.block, found.piece),
         }
         true
     }
@@ -136,8 +146,13 @@ impl State {
         Mark {
             warnings: self.turn.warnings.len(),
             events: self.turn.log.len(),
-            blocks: self.turn.blocks(),
             stopped: self.turn.stopped,
+            waits: self.wire.waits(),
+            halves: if self.strict {
+                self.turn.halves()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -151,7 +166,6 @@ impl State {
         if self.strict && !mark.stopped && self.turn.warnings.len() > mark.warnings {
             self.fail_strictly(mark);
         }
-        self.commit();
         if self.failure.is_some() {
             ControlFlow::Break(())
         } else {
@@ -159,6 +173,27 @@ impl State {
         }
     }
 
+    /// The tokens that the wire reported so far.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        if self.pending_usage.is_empty() {
+            return self.turn.usage;
+        }
+        let text = std::str::from_utf8(&self.pending_usage).ok();
+        let report = text.and_then(|text| Raw::parse(text, MAX_PAYLOAD_DEPTH).ok());
+        report
+            .and_then(|report| self.wire.usage(report))
+            .or(self.turn.usage)
+    }
+
+    fn settle_usage(&mut self) {
+        if !self.pending_usage.is_empty() {
+            self.turn.usage = self.usage();
+            self.pending_usage.clear();
+        }
+    }
+
+    /// Adds the events that it has not seen to the message: only when the message is asked for, or the
+    /// events are about to go.
     fn commit(&mut self) {
         for event in self.turn.log.from(self.applied) {
             // A wire's events fit by construction; the property tests hold it to that.
@@ -172,27 +207,21 @@ impl State {
     /// earlier payload goes out, as before any failure.
     fn fail_strictly(&mut self, mark: &Mark) {
         let warning = self.turn.warnings[mark.warnings].clone();
-        let given = self.turn.log.len();
         self.wire.fail(&mut self.turn);
-        self.turn.fail();
+        // A start that waited is the first thing to go out, whatever came after it.
         let mut waited = EventLog::default();
-        for (at, event) in self.turn.log.from(mark.events).enumerate() {
-            let is_late = mark.events + at >= given;
-            let goes_out = match event {
-                Event::ToolUseStart { index, .. } => index < mark.blocks,
-                Event::TextDelta { index, .. }
-                | Event::ThinkingDelta { index, .. }
-                | Event::InputJsonDelta { index, .. }
-                | Event::SignatureDelta { index, .. } => is_late && index < mark.blocks,
-                _ => false,
-            };
-            if goes_out {
-                waited.push(event);
-            }
+        let is_start = |event: &Event<'_>| matches!(event, Event::ToolUseStart { .. });
+        if mark.waits
+            && let Some(start) = self.turn.log.from(mark.events).find(is_start)
+        {
+            waited.push(start);
         }
         self.turn.log.truncate(mark.events);
         for event in waited.iter() {
             self.turn.log.push(event);
+        }
+        for &(block, field) in &mark.halves {
+            self.turn.replacement(block, field);
         }
         self.turn.stopped = mark.stopped;
         self.turn.warnings.truncate(mark.warnings + 1);
@@ -330,7 +359,7 @@ impl State {
 
     /// Takes a payload that some framing other than server-sent events delivers whole.
     fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
-        if let Some(found) = self.template.matches_bare(bytes, name)
+        if let Some(found) = self.template.matches_payload(bytes, name)
             && self.take_match(&found, offset)
         {
             return ControlFlow::Continue(());
@@ -431,7 +460,19 @@ impl State {
         });
     }
 
-    pub(super) fn into_decoded(self) -> Decoded {
+    /// What has come so far.
+    pub(super) fn snapshot(&self) -> Message {
+        let mut builder = self.builder.clone();
+        for event in self.turn.log.from(self.applied) {
+            let applied = builder.apply(event);
+            debug_assert!(applied.is_ok(), "{applied:?}");
+        }
+        builder.into_message(self.usage())
+    }
+
+    pub(super) fn into_decoded(mut self) -> Decoded {
+        self.commit();
+        self.settle_usage();
         let Self {
             builder,
             turn,
@@ -447,6 +488,7 @@ impl State {
 
     fn data(&mut self, data: &str, name: &str, flushed: bool, event: Option<template::Event<'_>>) {
         self.template.disarm();
+        self.settle_usage();
         let data = trim(data);
         if data.is_empty() {
             return;
@@ -511,6 +553,9 @@ impl State {
         }
         let warned = self.turn.warnings.len();
         let document = ErrorDocument::read(payload);
+        if self.wire.looks_back() {
+            self.commit();
+        }
         let wired = Payload {
             raw: payload,
             name,
@@ -522,11 +567,17 @@ impl State {
             Some(document) => self.fail_document(document, payload.text()),
             None => {
                 // A payload that warns has more to it than its delta.
-                if let (Some(hot), Some(event)) = (hot, event)
+                if let Some(hot) = hot
                     && self.turn.warnings.len() == warned
                 {
-                    self.template
-                        .learn(&event, payload, &hot, self.wire.free_members());
+                    match event {
+                        Some(event) => {
+                            let free = self.wire.free_members();
+                            self.template.learn(&event, payload, &hot, free);
+                        }
+                        // An event that came in pieces: it changed nothing that the template stands on.
+                        None => self.template.rearm(hot.block),
+                    }
                 }
             }
         }
@@ -573,6 +624,7 @@ impl State {
         if self.failure.is_some() || self.turn.stopped {
             return;
         }
+        self.settle_usage();
         let mark = self.mark();
         self.turn.offset = consumed;
         if self.frames == 0

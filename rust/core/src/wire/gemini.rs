@@ -1,12 +1,13 @@
 //! Gemini `streamGenerateContent`, as in Google's API reference and as its versions have spoken it.
 
-use super::turn::{BlockKind, Turn};
+use super::template::FreeMember;
+use super::turn::{BlockKind, Hot, Turn};
 use super::{Payload, Wire, value_str};
 use crate::assemble::Builder;
 use crate::error::ErrorDocument;
 use crate::event::{StopReason, Terminal, WarningCode};
-use crate::json::{Raw, Str};
-use crate::usage;
+use crate::json::{Raw, Str, range_in};
+use crate::usage::{self, Usage};
 
 mod partial_arguments;
 
@@ -68,6 +69,15 @@ const FACTS: [&str; 3] = [
 ];
 
 impl Wire for Gemini {
+    fn free_members(&self) -> &'static [FreeMember] {
+        const MEMBERS: [FreeMember; 1] = [FreeMember::usage("usageMetadata")];
+        &MEMBERS
+    }
+
+    fn usage(&self, report: Raw<'_>) -> Option<Usage> {
+        usage::gemini(report)
+    }
+
     fn payload(
         &mut self,
         turn: &mut Turn,
@@ -94,7 +104,11 @@ impl Wire for Gemini {
         if let Some(usage) = usage.and_then(usage::gemini) {
             turn.usage = Some(usage);
         }
+        let ended = self.reason.is_some();
+        let mut said = None;
+        let mut count = 0;
         for candidate in candidates.into_iter().flat_map(Raw::elements) {
+            count += 1;
             let [index, content, reason] = candidate.members(&["index", "content", "finishReason"]);
             if index.map_or(Some(0), Raw::as_u64) != Some(self.candidate) {
                 continue;
@@ -102,10 +116,12 @@ impl Wire for Gemini {
             self.candidate_seen = true;
             let parts = content.and_then(|content| content.member("parts"));
             for part in parts.into_iter().flat_map(Raw::elements) {
-                self.part(turn, part);
+                count += 1;
+                said = self.part(turn, part);
             }
             for (kind, fact) in FACTS.iter().zip(candidate.members(&FACTS)) {
                 if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
+                    count += 1;
                     turn.fact(kind, fact.text());
                 }
             }
@@ -115,6 +131,18 @@ impl Wire for Gemini {
         }
         if let Some(reason) = feedback.and_then(|feedback| feedback.member("blockReason")) {
             self.blocked = reason_text(turn, reason);
+        }
+        // One candidate with one part that is a text, and nothing that ends or follows an end.
+        if let Some((block, piece)) = said
+            && count == 2
+            && !ended
+            && self.reason.is_none()
+            && feedback.is_none()
+        {
+            turn.hot = Some(Hot {
+                hole: range_in(raw.text(), piece.body()),
+                block,
+            });
         }
         Ok(())
     }
@@ -179,19 +207,20 @@ impl Gemini {
         }
     }
 
-    fn part(&mut self, turn: &mut Turn, part: Raw<'_>) {
+    /// Takes a part. Gives the block and the text if it was nothing but a piece of text or thinking.
+    fn part<'p>(&mut self, turn: &mut Turn, part: Raw<'p>) -> Option<(usize, Str<'p>)> {
         let [text, thought, call, signature] =
             part.members(&["text", "thought", "functionCall", "thoughtSignature"]);
         let signature = value_str(signature);
         if let Some(call) = call {
             self.content();
             self.function_call(turn, call, part, signature);
-            return;
+            return None;
         }
         if let Some(text) = text.and_then(Raw::as_str) {
             let is_thought = thought.is_some_and(|thought| thought.text() == "true");
-            self.text_part(turn, text, is_thought, signature);
-            return;
+            let block = self.text_part(turn, text, is_thought, signature)?;
+            return signature.is_none().then_some((block, text));
         }
         let kind = part.entries().map(|(key, _)| key.to_text());
         let kind = kind
@@ -207,6 +236,7 @@ impl Gemini {
             (None, Some(signature)) => self.sign(turn, signature),
             (None, None) => {}
         }
+        None
     }
 
     /// Content comes: after a finish reason that makes the end doubtful.
@@ -214,18 +244,19 @@ impl Gemini {
         self.content_after_reason |= self.reason.is_some();
     }
 
+    /// Takes a text part; gives the block that it belongs to, if it has any text.
     fn text_part(
         &mut self,
         turn: &mut Turn,
         text: Str<'_>,
         is_thought: bool,
         signature: Option<Str<'_>>,
-    ) {
+    ) -> Option<usize> {
         if text.is_empty() {
             if let Some(signature) = signature {
                 self.sign(turn, signature);
             }
-            return;
+            return None;
         }
         self.content();
         self.end_call(turn);
@@ -239,6 +270,7 @@ impl Gemini {
         if let Some(signature) = signature {
             turn.signature(block, signature);
         }
+        Some(block)
     }
 
     /// A signature on an empty part signs the open text; without one it opens a thinking block.

@@ -12,6 +12,7 @@ pub(crate) mod turn;
 use crate::assemble::{Builder, object};
 use crate::error::ErrorDocument;
 use crate::json::{Raw, Str};
+use crate::usage::Usage;
 use template::FreeMember;
 use turn::Turn;
 
@@ -107,6 +108,16 @@ pub(crate) trait Wire: std::fmt::Debug + Send {
         &[]
     }
 
+    /// Reads a usage report that a template took in passing.
+    fn usage(&self, _report: Raw<'_>) -> Option<Usage> {
+        None
+    }
+
+    /// Whether the wire compares payloads with what was said before them, so that `said` has to be whole.
+    fn looks_back(&self) -> bool {
+        false
+    }
+
     /// Takes a payload before the turn has stopped. `said` is what the payloads before it gave.
     ///
     /// # Errors
@@ -138,6 +149,11 @@ pub(crate) trait Wire: std::fmt::Debug + Send {
     /// # Errors
     /// What is missing.
     fn finish(&mut self, turn: &mut Turn) -> Result<(), String>;
+
+    /// Whether the start of a call waits to go out.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// Lets go out what waits, before a failure is raised.
     fn fail(&mut self, _turn: &mut Turn) {}

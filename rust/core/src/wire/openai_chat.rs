@@ -267,6 +267,10 @@ impl Wire for OpenAiChat {
         })
     }
 
+    fn waits(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     fn fail(&mut self, turn: &mut Turn) {
         self.announce(turn);
         for at in std::mem::take(&mut self.open_calls) {

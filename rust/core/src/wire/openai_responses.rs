@@ -91,6 +91,10 @@ impl Wire for OpenAiResponses {
         &MEMBERS
     }
 
+    fn looks_back(&self) -> bool {
+        true
+    }
+
     fn payload(
         &mut self,
         turn: &mut Turn,
