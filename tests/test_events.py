@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter
 from tests.support.mutations import broken
 from tests.support.outcome import as_dict, decode_whole
 from tests.support.samples import ANTHROPIC, CHAT, ODD
-from tests.support.turns import said
+from tests.support.streams import said
 
 import turntape
 from turntape import (

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.encoders import WIRES
 from tests.support.mutations import broken, soup
 from tests.support.outcome import (
     check_sum,
@@ -16,7 +17,7 @@ from tests.support.outcome import (
     decode_whole,
     every,
 )
-from tests.support.turns import WIRES, said
+from tests.support.streams import said
 
 from turntape import EventTooLarge, SseDecoder
 

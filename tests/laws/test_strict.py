@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.support.mutations import broken
 from tests.support.outcome import check_sum, decode_whole
 from tests.support.samples import call, chunk
-from tests.support.turns import said
+from tests.support.streams import said
 
 if TYPE_CHECKING:
     from tests.support.outcome import Outcome

@@ -18,7 +18,8 @@ from tests.support.outcome import (
     decode_chunks,
     decode_whole,
 )
-from tests.support.turns import Call, said
+from tests.support.streams import said
+from tests.support.turns import Call
 
 from turntape import InvalidToolArguments, MessageStop, StreamDecoder, StreamError, ToolUse
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from tests.support.outcome import (
         Outcome,
     )
-    from tests.support.turns import Stream, Turn
+    from tests.support.streams import Stream
+    from tests.support.turns import Turn
 
 
 def check_prefix(turn: Turn, wire: str, stream: Stream, length: int, eof: str) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-from tests.support.turns import Habits, lay_out, said
+from tests.support.streams import lay_out, said
+from tests.support.turns import Habits
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
-    from tests.support.turns import Frame, Stream
+    from tests.support.encoders import Frame
+    from tests.support.streams import Stream
 
 # What is worth putting in: tokens of SSE, of JSON and of the two wires.
 _TOKENS = st.sampled_from(
@@ -86,7 +88,7 @@ def _edited(draw: DrawFn, body: bytes) -> bytes:
 def broken(draw: DrawFn) -> tuple[str, bytes]:
     """Make up a turn, say it on a wire, and break the stream."""
     _, wire, stream = draw(said())
-    written: Stream = lay_out(draw(_shuffled(stream.frames)), Habits(draw))
+    written: Stream = lay_out(draw(_shuffled(stream.frames)), Habits(draw), stream.framing)
     return wire, draw(_edited(written.body))
 
 

@@ -8,7 +8,7 @@ use turntape_core::sse::EndOfInput;
 use crate::support::check_split;
 
 /// How many bytes in front of the body choose what is done with it.
-const CHOICES: usize = 8;
+pub const CHOICES: usize = 8;
 
 /// Options and the places to cut at, from the choices.
 pub fn read_choices(choices: &[u8], body: &[u8]) -> (Options, Vec<usize>) {

@@ -1,8 +1,9 @@
 //! Arguments that Gemini streams as pieces: a JSON path and a value each.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
-use crate::json::{Raw, push_literal};
+use crate::json::{Raw, Str, push_literal};
 
 /// How deep a path may go; deeper ones are cut to the depth that arguments may have.
 const MAX_DEPTH: usize = crate::json::MAX_ARGUMENT_DEPTH;
@@ -197,16 +198,30 @@ fn steps(path: &str) -> Vec<Step> {
     steps
 }
 
-/// A quoted name up to its closing quote, a backslash keeping what follows it, and what comes after.
+/// A quoted name up to its closing quote, and what comes after. Its escapes are those of JSON and `\\'`.
 fn quoted(text: &str, quote: char) -> (String, &str) {
-    let mut name = String::new();
+    let mut literal = String::from('"');
     let mut characters = text.char_indices();
+    let (mut name, mut after) = (text, "");
     while let Some((at, character)) = characters.next() {
         match character {
-            '\\' => name.extend(characters.next().map(|(_, escaped)| escaped)),
-            _ if character == quote => return (name, &text[at + character.len_utf8()..]),
-            _ => name.push(character),
+            '\\' => match characters.next() {
+                Some((_, '\'')) => literal.push('\''),
+                Some((_, escaped)) => literal.extend(['\\', escaped]),
+                None => {}
+            },
+            _ if character == quote => {
+                (name, after) = (&text[..at], &text[at + character.len_utf8()..]);
+                break;
+            }
+            '"' => literal.push_str("\\\""),
+            '\0'..='\u{1F}' => {
+                let _ = write!(literal, "\\u{:04x}", u32::from(character));
+            }
+            _ => literal.push(character),
         }
     }
-    (name, "")
+    literal.push('"');
+    let read = Raw::parse(&literal, 0).ok().and_then(Raw::as_str);
+    (read.map_or_else(|| name.to_owned(), Str::to_text), after)
 }
