@@ -60,6 +60,11 @@ pub fn ends_inside_value(text: &str) -> bool {
 }
 
 impl<'a> Raw<'a> {
+    /// A value that was found valid elsewhere, without white space around it.
+    pub(crate) const fn assume(text: &'a str) -> Self {
+        Self(text)
+    }
+
     /// Checks that `text` is one JSON value with at most `max_depth` nested arrays and objects.
     ///
     /// # Errors
@@ -145,6 +150,12 @@ impl<'a> Raw<'a> {
         Elements { rest }
     }
 
+    /// The value's tokens, in one pass over the text whatever nests in it.
+    #[must_use]
+    pub const fn tokens(self) -> Tokens<'a> {
+        Tokens { rest: self.0 }
+    }
+
     /// The members of the given names. A name that comes twice counts with its last value; `null` is
     /// absent. Anything but an object has none.
     #[must_use]
@@ -224,6 +235,61 @@ impl<'a> Iterator for Elements<'a> {
         let raw = Raw(&self.rest[start..end]);
         self.rest = &self.rest[end..];
         Some(raw)
+    }
+}
+
+/// A token of a valid text. Names are strings too: in an object every other token at its level is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// `{`
+    BeginObject,
+    /// `[`
+    BeginArray,
+    /// `}` or `]`
+    End,
+    /// A string literal.
+    String(Str<'a>),
+    /// A number.
+    Number(&'a str),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `null`
+    Null,
+}
+
+/// Iterator over the tokens of a value. The text was validated, so the walk only finds the borders.
+#[derive(Debug, Clone)]
+pub struct Tokens<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        let bytes = self.rest.as_bytes();
+        let start = bytes
+            .iter()
+            .position(|&b| !is_space(b) && b != b',' && b != b':')?;
+        let (token, end) = match bytes[start] {
+            b'{' => (Token::BeginObject, start + 1),
+            b'[' => (Token::BeginArray, start + 1),
+            b'}' | b']' => (Token::End, start + 1),
+            b'"' => {
+                let (end, escaped) = string_end(bytes, start + 1)?;
+                let body = self.rest.get(start + 1..end)?;
+                (Token::String(Str { body, escaped }), end + 1)
+            }
+            b't' => (Token::Bool(true), start + 4),
+            b'f' => (Token::Bool(false), start + 5),
+            b'n' => (Token::Null, start + 4),
+            _ => {
+                let end = value_end(bytes, start)?;
+                (Token::Number(self.rest.get(start..end)?), end)
+            }
+        };
+        self.rest = self.rest.get(end..)?;
+        Some(token)
     }
 }
 
@@ -460,6 +526,55 @@ pub fn push_literal(text: &str, out: &mut String) {
     out.push('"');
 }
 
+/// Appends `text` to `out` like [`push_literal`], for large texts and for texts dense with quotes.
+pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 10);
+    out.push(b'"');
+    let mut at = 0;
+    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
+        // All eight are written, and those from the first special byte on are taken back: that is quicker
+        // than copying runs, which in JSON inside JSON are a few bytes each.
+        out.extend_from_slice(chunk);
+        let hits = special_bytes(u64::from_le_bytes(*chunk));
+        if hits == 0 {
+            at += 8;
+            continue;
+        }
+        let run = (hits.trailing_zeros() / 8) as usize;
+        out.truncate(out.len() - 8 + run);
+        push_escape(chunk[run], out);
+        at += run + 1;
+    }
+    for &byte in &bytes[at..] {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            out.push(byte);
+        } else {
+            push_escape(byte, out);
+        }
+    }
+    out.push(b'"');
+}
+
+/// Appends the escape of a byte that cannot stand in a string literal as it is.
+#[inline]
+fn push_escape(byte: u8, out: &mut Vec<u8>) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x8 => b'b',
+        0xC => b'f',
+        _ => {
+            let digit = b"0123456789abcdef"[usize::from(byte & 0xF)];
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), digit]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
 /// Scans a string body that was not validated yet, from `at`. Gives the offset of its closing quote and
 /// whether it holds escapes.
 pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
@@ -492,23 +607,29 @@ pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<(usize, bool),
     }
 }
 
-/// How many bytes come before the first quote, backslash or control character.
-fn plain_run(bytes: &[u8]) -> usize {
+/// The quotes, backslashes and control characters among eight bytes, first byte lowest: the high bit of
+/// each, exact up to the lowest one that is set.
+#[inline]
+const fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    let hit = (quote.wrapping_sub(ONES) & !quote)
+        | (slash.wrapping_sub(ONES) & !slash)
+        | (word.wrapping_sub(ONES * 0x20) & !word);
+    hit & HIGHS
+}
+
+/// How many bytes come before the first quote, backslash or control character.
+pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     let mut at = 0;
-    // Eight bytes at a time: a byte's high bit is set in `hit` exactly up to the first special byte.
+    // Eight bytes at a time.
     while let Some(chunk) = bytes
         .get(at..at + 8)
         .and_then(|chunk| chunk.first_chunk::<8>())
     {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let hit = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let hit = hit & HIGHS;
+        let hit = special_bytes(u64::from_le_bytes(*chunk));
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
@@ -523,7 +644,7 @@ fn plain_run(bytes: &[u8]) -> usize {
     at
 }
 
-fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
+pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     let digits = |mut at: usize| -> Result<usize, JsonError> {
         let start = at;
         while bytes.get(at).is_some_and(u8::is_ascii_digit) {
@@ -556,7 +677,7 @@ fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
+pub(crate) fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
     for (offset, expected) in word.iter().enumerate() {
         match bytes.get(at + offset) {
             None => return Err(JsonError::UnexpectedEnd),
