@@ -28,6 +28,8 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 
 # Only examples written as interpreter sessions are run: `>>>` says that its output is shown.
 doctest_test_doctest_blocks = "default"
+# Docstrings use the public names as if they stood where those are defined.
+doctest_global_setup = "import turntape; from turntape import *"
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -26,9 +26,10 @@ def main() -> NoReturn:
     try:
         from turntape.cli.app import run  # noqa: PLC0415 (what it needs may be missing)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "turntape":
+        missing = (error.name or "turntape").partition(".")[0]
+        if missing == "turntape":
             raise
-        print(_MISSING_EXTRA.format(name=error.name), file=sys.stderr)
+        print(_MISSING_EXTRA.format(name=missing), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -57,14 +57,17 @@ def run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(prog_name="turntape")
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    else:
-        status = 0
-    try:
+        status = _status()
         # Not left to the end of the interpreter, where a failure cannot be handled any more.
         sys.stdout.flush()
     except OSError as error:
         status = report_output_error(error)
     return status
+
+
+def _status() -> int:
+    try:
+        app(prog_name="turntape")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0

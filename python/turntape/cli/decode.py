@@ -76,9 +76,9 @@ def decode(
         typer.Option(
             "--format",
             "-f",
-            help="events: a line for each event, live. message: the assembled turn. jsonl: a JSON "
-            "object for each event.",
-            show_default="events",
+            help="events (the default): a line for each event, live. message: the assembled turn. "
+            "jsonl: a JSON object for each event.",
+            show_default=False,
             rich_help_panel=_SHOWN,
         ),
     ] = None,
@@ -127,7 +127,7 @@ def decode(
             min=1,
             metavar="N",
             help="Fail a stream with an event of more data.",
-            show_default="no limit",
+            show_default=False,
             rich_help_panel=_STREAM,
         ),
     ] = None,

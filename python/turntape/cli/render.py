@@ -158,6 +158,8 @@ class MessageView:
     def _facts(self, message: turntape.AssistantMessage) -> None:
         if message.content:
             self._output.line()
+        if message.dialect is not None:
+            self._fact("dialect", message.dialect.value)
         if message.id or message.model:
             self._fact(
                 "message", " ".join(clean(part) for part in (message.model, message.id) if part)

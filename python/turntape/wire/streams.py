@@ -321,8 +321,8 @@ def iter_events(
 
     Args:
         chunks: The body in pieces of any size, as HTTP clients give it: ``response.iter_bytes()`` of
-            httpx2, ``response.iter_content(None)`` of requests, an open binary file. The content
-            encoding must be undone.
+            httpx2, ``response.iter_content(None)`` of requests where the server chunks its response, an
+            open binary file. The content encoding must be undone.
         dialect: The dialect of the response.
         choice: As for ``StreamDecoder``, like the rest.
         eof: What happens to a last event without its blank line.

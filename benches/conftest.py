@@ -1,0 +1,100 @@
+"""What the benchmarks share: the fixture that measures and notes, and the table at the end."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import pytest
+from benches import inputs
+from benches.ratio import Row, clock, in_turn, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benches.ratio import Target
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+Answer = TypeVar("Answer")
+
+ROWS = pytest.StashKey[list[Row]]()
+
+
+class Meter:
+    """Measures calls, and notes rows of the final table."""
+
+    def __init__(self, benchmark: BenchmarkFixture, rows: list[Row]) -> None:
+        # Its module is only partly typed.
+        self._benchmark: Any = benchmark
+        self._rows = rows
+
+    @property
+    def timing(self) -> bool:
+        """Whether this run measures at all, or only checks the answers."""
+        return bool(self._benchmark.enabled)
+
+    def note(self, what: str, value: float, target: Target, note: str = "") -> None:
+        """Adds a row to the final table, and to the record of pytest-benchmark."""
+        self._rows.append(Row(what, value, target, note))
+        self._benchmark.extra_info[what] = value
+
+    def once(self, call: Callable[[], Answer]) -> Answer:
+        """Runs a call that measures by itself, once; its answer."""
+        answer: Answer = self._benchmark.pedantic(call, rounds=1)
+        return answer
+
+    def record(self, call: Callable[[], Any], seconds: float) -> None:
+        """Puts a call into the table of pytest-benchmark."""
+        iterations = max(1, int(0.002 / seconds)) if seconds else 1
+        rounds = max(3, min(50, int(0.5 / (seconds * iterations)))) if seconds else 1
+        self._benchmark.pedantic(call, rounds=rounds, iterations=iterations, warmup_rounds=1)
+
+    def compare(
+        self,
+        what: str,
+        ours: Callable[[], Any],
+        theirs: Callable[[], Any],
+        target: Target,
+        *,
+        events: int = 0,
+        measured: Literal["ours", "theirs"] = "ours",
+        threads: bool = False,
+    ) -> None:
+        """Measures both in turn and notes how many times faster ours is.
+
+        With `events`, the row tells the nanoseconds an event of both sides. `measured` is the side that
+        goes into the table of pytest-benchmark. With `threads`, the clock on the wall counts.
+        """
+        if not self.timing:
+            ours()
+            theirs()
+            self.record(ours, 0)
+            return
+        mine, other = in_turn([ours, theirs], now=time.perf_counter if threads else clock)
+        per_event = ""
+        if events:
+            per_event = f"{mine / events * 1e9:,.0f} ns/event against {other / events * 1e9:,.0f}"
+        self.note(what, other / mine, target, per_event)
+        self.record(*((ours, mine) if measured == "ours" else (theirs, other)))
+
+
+@pytest.fixture
+def meter(benchmark: BenchmarkFixture, request: pytest.FixtureRequest) -> Meter:
+    rows = request.config.stash.setdefault(ROWS, [])
+    return Meter(benchmark, rows)
+
+
+@pytest.fixture(scope="session", params=["openai-chat", "anthropic"])
+def stream(request: pytest.FixtureRequest) -> inputs.Stream:
+    """The standard stream of each dialect."""
+    return inputs.make(request.param)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    rows = config.stash.get(ROWS, None)
+    if rows:
+        terminalreporter.section("ratios, measured in turn")
+        for line in table(rows):
+            terminalreporter.write_line(line)

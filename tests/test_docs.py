@@ -1,0 +1,66 @@
+"""The pages of the documentation name everything that there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import turntape
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+pytestmark = pytest.mark.skipif(
+    not DOCS.is_dir(), reason="docs/ is not here: these are the tests of an installed package"
+)
+
+
+def headings(page: str) -> list[str]:
+    return re.findall(r"^## (.+)$", (DOCS / page).read_text("utf-8"), re.MULTILINE)
+
+
+def test_every_warning_is_explained():
+    assert headings("warnings.md") == list(get_args(turntape.WarningCode))
+
+
+def test_every_error_is_explained():
+    families = {turntape.TurntapeError, turntape.StreamError}
+    errors = {
+        name
+        for name, value in vars(turntape).items()
+        if isinstance(value, type)
+        and issubclass(value, turntape.TurntapeError)
+        and value not in families
+    }
+    assert set(headings("errors.md")) == errors
+
+
+def test_every_option_of_the_command_line_is_explained():
+    typer = pytest.importorskip("typer")
+    from turntape.cli.app import app
+
+    page = (DOCS / "cli.md").read_text("utf-8")
+    command = typer.main.get_command(app)
+    decode = command.commands["decode"]
+    options = [name for parameter in decode.params for name in parameter.opts if name[:2] == "--"]
+    assert len(options) > 8
+    for option in options:
+        assert f"`{option}" in page, option
+
+
+def test_every_dialect_is_listed_and_honestly():
+    table = (DOCS / "wires.md").read_text("utf-8")
+    readme = DOCS.parent / "README.md"
+    for dialect in turntape.Dialect:
+        try:
+            turntape.StreamDecoder(dialect)
+        except turntape.UnsupportedDialect:
+            page, front = "recognises it", "not in this version"
+        else:
+            page, front = "decodes it", "yes"
+        assert re.search(rf"^\| `{dialect}` \|.*\| {page}", table, re.MULTILINE), dialect
+        if readme.is_file():
+            text = readme.read_text("utf-8")
+            assert re.search(rf"^\| `{dialect}` \|.*\| {front} \|$", text, re.MULTILINE), dialect
