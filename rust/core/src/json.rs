@@ -408,6 +408,59 @@ impl<'a> Str<'a> {
         out
     }
 
+    /// Appends the text to `out` in UTF-8, lone surrogates as U+FFFD: for large texts and for texts dense
+    /// with escapes.
+    pub fn push_bytes(self, out: &mut Vec<u8>) {
+        let bytes = self.body.as_bytes();
+        if !self.escaped {
+            out.extend_from_slice(bytes);
+            return;
+        }
+        out.reserve(bytes.len());
+        let start = out.len();
+        let mut at = 0;
+        while at < bytes.len() {
+            if let Some(chunk) = bytes[at..].first_chunk::<8>() {
+                // As in `push_literal_bytes`: all eight are written, then some are taken back.
+                out.extend_from_slice(chunk);
+                let hits = special_bytes(u64::from_le_bytes(*chunk));
+                if hits == 0 {
+                    at += 8;
+                    continue;
+                }
+                let run = (hits.trailing_zeros() / 8) as usize;
+                out.truncate(out.len() - 8 + run);
+                at += run;
+            } else if bytes[at] != b'\\' {
+                out.push(bytes[at]);
+                at += 1;
+                continue;
+            }
+            let byte = match bytes.get(at + 1) {
+                Some(b'b') => 0x8,
+                Some(b'f') => 0xC,
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                Some(b't') => b'\t',
+                Some(b'u') => {
+                    let hex = self.body.get(at + 2..at + 6).unwrap_or("");
+                    let Ok(byte @ ..=0x7F) = u8::from_str_radix(hex, 16) else {
+                        // Beyond ASCII, where surrogates come in pairs: the general way, from the start.
+                        out.truncate(start);
+                        out.extend_from_slice(self.to_text().as_bytes());
+                        return;
+                    };
+                    at += 4;
+                    byte
+                }
+                Some(&other) => other,
+                None => return,
+            };
+            out.push(byte);
+            at += 2;
+        }
+    }
+
     /// Whether undoing the escapes meets a surrogate without its partner.
     #[must_use]
     pub fn has_lone_surrogate(self) -> bool {

@@ -2,6 +2,7 @@
 //! read a tree, print it, compare.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use turntape_core::envelope::{
@@ -225,7 +226,9 @@ fn print_string(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\u{c}' => out.push_str("\\f"),
             '\r' => out.push_str("\\r"),
-            '\0'..='\x1f' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            '\0'..='\x1f' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
             _ => out.push(character),
         }
     }
@@ -614,12 +617,12 @@ impl Noise<'_> {
             match self.draw() {
                 3 => {
                     for unit in character.encode_utf16(&mut [0; 2]) {
-                        out.push_str(&format!("\\u{unit:04x}"));
+                        let _ = write!(out, "\\u{unit:04x}");
                     }
                 }
                 4 => {
                     for unit in character.encode_utf16(&mut [0; 2]) {
-                        out.push_str(&format!("\\u{unit:04X}"));
+                        let _ = write!(out, "\\u{unit:04X}");
                     }
                 }
                 _ if character == '/' => out.push_str("\\/"),
@@ -913,4 +916,27 @@ fn hostile_texts_take_linear_time() {
     let whole = encode_tool("c1", &large.repeat(64));
     assert!(parse_canonical_tool(&whole).is_some());
     assert_eq!(explain_not_canonical(&whole), None);
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn both_ways_to_read_and_write_a_literal_agree(text in any::<String>(), draws in some_draws()) {
+        let mut literal = String::new();
+        turntape_core::json::push_literal(&text, &mut literal);
+        let mut bytes = Vec::new();
+        turntape_core::json::push_literal_bytes(&text, &mut bytes);
+        prop_assert_eq!(std::str::from_utf8(&bytes), Ok(literal.as_str()));
+        for literal in [literal, said(&Text(text.clone()), &draws)] {
+            let raw = turntape_core::json::Raw::parse(&literal, 1);
+            let read = raw.ok().and_then(turntape_core::json::Raw::as_str);
+            prop_assert_eq!(read.map(Str::to_text), Some(text.clone()));
+            let mut bytes = Vec::new();
+            if let Some(read) = read {
+                read.push_bytes(&mut bytes);
+            }
+            prop_assert_eq!(std::str::from_utf8(&bytes), Ok(text.as_str()));
+        }
+    }
 }

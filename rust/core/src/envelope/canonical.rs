@@ -50,6 +50,15 @@ pub fn parse_canonical_tool(text: &str) -> Option<Tool<'_>> {
     })
 }
 
+/// Reads the extra content of a call, if its text is canonical.
+#[must_use]
+pub fn canonical_value(text: &str) -> Option<Raw<'_>> {
+    let mut scan = Scan { text, at: 0 };
+    scan.value(MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA)?;
+    scan.end()?;
+    Some(Raw::assume(text))
+}
+
 /// A place in a text. What it stands on is canonical so far; None is "not canonical".
 struct Scan<'a> {
     text: &'a str,

@@ -103,7 +103,7 @@ fn push_object(tokens: &mut Tokens<'_>, out: &mut Vec<u8>) -> bool {
 }
 
 fn push_number(text: &str, out: &mut Vec<u8>) -> bool {
-    let Number::Double(value) = number::read(text) else {
+    let Number::Double(value) = Number::read(text) else {
         out.extend_from_slice(text.as_bytes());
         return true;
     };

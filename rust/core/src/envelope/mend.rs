@@ -171,7 +171,7 @@ impl Losses {
                 }
             }
             Some(b'-' | b'0'..=b'9') => {
-                if let Number::Double(value) = number::read(raw.text()) {
+                if let Number::Double(value) = Number::read(raw.text()) {
                     match number::double_text(value) {
                         Some(printed) if number::is_canonical_number(&printed) => {
                             if !number::same_decimal(raw.text(), &printed) {
@@ -179,7 +179,7 @@ impl Losses {
                             }
                         }
                         Some(_) => {
-                            self.unprintable(path, "a number that only an exponent can write")
+                            self.unprintable(path, "a number that only an exponent can write");
                         }
                         None => self.unprintable(path, "a number beyond all doubles"),
                     }

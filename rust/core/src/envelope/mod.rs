@@ -19,14 +19,16 @@ mod form;
 mod mend;
 mod number;
 mod parse;
+mod row;
 
-pub use canonical::{parse_canonical_assistant, parse_canonical_tool};
+pub use canonical::{canonical_value, parse_canonical_assistant, parse_canonical_tool};
 pub use encode::{CallText, encode_assistant, encode_tool, push_assistant, push_tool};
 pub use explain::{NonCanonical, Reason, explain_not_canonical};
 pub use form::canonical_json;
 pub use mend::{Mended, mend};
-pub use number::{double_text, is_canonical_number};
+pub use number::{Number, double_text, is_canonical_number};
 pub use parse::{Assistant, Call, Tool, parse_assistant, parse_tool};
+pub use row::{RowContent, row_content};
 
 /// How many arrays and objects may nest in an envelope, its own included.
 pub const MAX_ENVELOPE_DEPTH: usize = 127;

@@ -55,29 +55,36 @@ pub fn double_text(value: f64) -> Option<String> {
 
 /// What a JSON number stands for: an integer from -2^63 to 2^64-1, or else a double.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
-    /// Such an integer; its text is its one spelling.
-    Integer,
-    /// Any other number, `-0` included. May be infinite.
+pub enum Number {
+    /// A negative integer; its text is its one spelling.
+    Negative(i64),
+    /// Any other integer of that range, likewise.
+    Natural(u64),
+    /// Any other number, `-0` included. Infinite where it is beyond all doubles.
     Double(f64),
 }
 
-/// Reads a text that is a JSON number.
-pub(super) fn read(text: &str) -> Number {
-    let whole = !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-    // 18 digits fit whatever they are.
-    let fits = || text.len() <= 18 || text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
-    if whole && text != "-0" && fits() {
-        return Number::Integer;
+impl Number {
+    /// Reads a text that is a JSON number.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        if text.starts_with('-') {
+            // -0 is no integer: it would lose its sign.
+            if let Ok(value @ ..=-1) = text.parse() {
+                return Self::Negative(value);
+            }
+        } else if let Ok(value) = text.parse() {
+            return Self::Natural(value);
+        }
+        Self::Double(text.parse().unwrap_or(f64::INFINITY))
     }
-    Number::Double(text.parse().unwrap_or(f64::INFINITY))
 }
 
 /// Whether a text that is a JSON number is the one spelling of its value, and free of an exponent.
 #[must_use]
 pub fn is_canonical_number(text: &str) -> bool {
-    match read(text) {
-        Number::Integer => true,
+    match Number::read(text) {
+        Number::Negative(_) | Number::Natural(_) => true,
         Number::Double(value) => {
             !text.contains(['e', 'E']) && double_text(value).is_some_and(|printed| printed == text)
         }
