@@ -6,6 +6,9 @@
 
 use memchr::memchr2;
 
+use crate::escapes;
+pub use crate::escapes::push_literal_bytes;
+
 /// How deep payloads may nest before they count as malformed.
 pub const MAX_PAYLOAD_DEPTH: usize = 512;
 /// How deep tool arguments may nest before they are refused.
@@ -411,53 +414,10 @@ impl<'a> Str<'a> {
     /// Appends the text to `out` in UTF-8, lone surrogates as U+FFFD: for large texts and for texts dense
     /// with escapes.
     pub fn push_bytes(self, out: &mut Vec<u8>) {
-        let bytes = self.body.as_bytes();
         if !self.escaped {
-            out.extend_from_slice(bytes);
-            return;
-        }
-        out.reserve(bytes.len());
-        let start = out.len();
-        let mut at = 0;
-        while at < bytes.len() {
-            if let Some(chunk) = bytes[at..].first_chunk::<8>() {
-                // As in `push_literal_bytes`: all eight are written, then some are taken back.
-                out.extend_from_slice(chunk);
-                let hits = special_bytes(u64::from_le_bytes(*chunk));
-                if hits == 0 {
-                    at += 8;
-                    continue;
-                }
-                let run = (hits.trailing_zeros() / 8) as usize;
-                out.truncate(out.len() - 8 + run);
-                at += run;
-            } else if bytes[at] != b'\\' {
-                out.push(bytes[at]);
-                at += 1;
-                continue;
-            }
-            let byte = match bytes.get(at + 1) {
-                Some(b'b') => 0x8,
-                Some(b'f') => 0xC,
-                Some(b'n') => b'\n',
-                Some(b'r') => b'\r',
-                Some(b't') => b'\t',
-                Some(b'u') => {
-                    let hex = self.body.get(at + 2..at + 6).unwrap_or("");
-                    let Ok(byte @ ..=0x7F) = u8::from_str_radix(hex, 16) else {
-                        // Beyond ASCII, where surrogates come in pairs: the general way, from the start.
-                        out.truncate(start);
-                        out.extend_from_slice(self.to_text().as_bytes());
-                        return;
-                    };
-                    at += 4;
-                    byte
-                }
-                Some(&other) => other,
-                None => return,
-            };
-            out.push(byte);
-            at += 2;
+            out.extend_from_slice(self.body.as_bytes());
+        } else if !escapes::push_unescaped(self.body.as_bytes(), out) {
+            out.extend_from_slice(self.to_text().as_bytes());
         }
     }
 
@@ -579,55 +539,6 @@ pub fn push_literal(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Appends `text` to `out` like [`push_literal`], for large texts and for texts dense with quotes.
-pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 10);
-    out.push(b'"');
-    let mut at = 0;
-    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
-        // All eight are written, and those from the first special byte on are taken back: that is quicker
-        // than copying runs, which in JSON inside JSON are a few bytes each.
-        out.extend_from_slice(chunk);
-        let hits = special_bytes(u64::from_le_bytes(*chunk));
-        if hits == 0 {
-            at += 8;
-            continue;
-        }
-        let run = (hits.trailing_zeros() / 8) as usize;
-        out.truncate(out.len() - 8 + run);
-        push_escape(chunk[run], out);
-        at += run + 1;
-    }
-    for &byte in &bytes[at..] {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            out.push(byte);
-        } else {
-            push_escape(byte, out);
-        }
-    }
-    out.push(b'"');
-}
-
-/// Appends the escape of a byte that cannot stand in a string literal as it is.
-#[inline]
-fn push_escape(byte: u8, out: &mut Vec<u8>) {
-    let short = match byte {
-        b'"' | b'\\' => byte,
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x8 => b'b',
-        0xC => b'f',
-        _ => {
-            let digit = b"0123456789abcdef"[usize::from(byte & 0xF)];
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), digit]);
-            return;
-        }
-    };
-    out.extend_from_slice(&[b'\\', short]);
-}
-
 /// Scans a string body that was not validated yet, from `at`. Gives the offset of its closing quote and
 /// whether it holds escapes.
 pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
@@ -660,20 +571,6 @@ pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<(usize, bool),
     }
 }
 
-/// The quotes, backslashes and control characters among eight bytes, first byte lowest: the high bit of
-/// each, exact up to the lowest one that is set.
-#[inline]
-const fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let quote = word ^ (ONES * b'"' as u64);
-    let slash = word ^ (ONES * b'\\' as u64);
-    let hit = (quote.wrapping_sub(ONES) & !quote)
-        | (slash.wrapping_sub(ONES) & !slash)
-        | (word.wrapping_sub(ONES * 0x20) & !word);
-    hit & HIGHS
-}
-
 /// How many bytes come before the first quote, backslash or control character.
 pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -682,7 +579,7 @@ pub(crate) fn plain_run(bytes: &[u8]) -> usize {
         .get(at..at + 8)
         .and_then(|chunk| chunk.first_chunk::<8>())
     {
-        let hit = special_bytes(u64::from_le_bytes(*chunk));
+        let hit = escapes::special_bytes(u64::from_le_bytes(*chunk));
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }

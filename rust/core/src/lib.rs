@@ -10,6 +10,7 @@ pub mod decoder;
 pub mod detect;
 pub mod envelope;
 pub mod error;
+mod escapes;
 pub mod event;
 pub mod image_marker;
 pub mod json;

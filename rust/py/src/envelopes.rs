@@ -408,7 +408,11 @@ pub(crate) fn read_extra_content<'py>(extra: &Bound<'py, PyString>) -> Parsed<'p
     let value = match raw {
         Some(value) => value?,
         // A number with an exponent has no canonical text; the value is printed anew.
-        None => return (values::to_python(py, member)?, py.None()).into_bound_py_any(py).map(Some),
+        None => {
+            return (values::to_python(py, member)?, py.None())
+                .into_bound_py_any(py)
+                .map(Some);
+        }
     };
     (value, text).into_bound_py_any(py).map(Some)
 }

@@ -6,6 +6,7 @@
 use super::number::is_canonical_number;
 use super::parse::{Assistant, Call, Tool};
 use super::{DEPTH_AROUND_EXTRA, MAX_ENVELOPE_DEPTH};
+use crate::escapes::canonical_end;
 use crate::json::{Raw, Str, check_number, plain_run};
 
 /// Reads an assistant envelope that is canonical: writing it again gives the same bytes, and it carries no
@@ -109,22 +110,15 @@ impl<'a> Scan<'a> {
     fn string(&mut self) -> Option<Str<'a>> {
         self.expect("\"")?;
         let from = self.at;
-        let mut escaped = false;
         let bytes = self.text.as_bytes();
-        loop {
-            self.at += plain_run(bytes.get(self.at..)?);
-            match bytes.get(self.at)? {
-                b'"' => break,
-                b'\\' => {
-                    escaped = true;
-                    self.at += escape_length(bytes.get(self.at + 1..)?)?;
-                }
-                _ => return None,
-            }
-        }
-        let body = self.text.get(from..self.at)?;
-        self.at += 1;
-        Some(Str::with_flag(body, escaped))
+        let first = from + plain_run(bytes.get(from..)?);
+        let (end, escaped) = match bytes.get(first)? {
+            b'"' => (first, false),
+            b'\\' => (canonical_end(bytes, first)?, true),
+            _ => return None,
+        };
+        self.at = end + 1;
+        Some(Str::with_flag(self.text.get(from..end)?, escaped))
     }
 
     /// Any value, with at most `depth` arrays and objects in each other.
@@ -182,19 +176,5 @@ fn is_sorted(before: Str<'_>, key: Str<'_>) -> bool {
     match (before.plain(), key.plain()) {
         (Some(before), Some(key)) => before < key,
         _ => before.to_text() < key.to_text(),
-    }
-}
-
-/// How long a canonical escape is, from its backslash on; `rest` begins behind that.
-#[inline]
-fn escape_length(rest: &[u8]) -> Option<usize> {
-    match rest {
-        [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
-        [b'u', b'0', b'0', high, low, ..] => match (high, low) {
-            // The control characters that have a shorter escape have this one no more.
-            (b'0', b'0'..=b'7' | b'b' | b'e' | b'f') | (b'1', b'0'..=b'9' | b'a'..=b'f') => Some(6),
-            _ => None,
-        },
-        _ => None,
     }
 }
