@@ -37,7 +37,6 @@ const fn zero_bytes(word: u64) -> u64 {
 struct Masks {
     quotes: u64,
     backslashes: u64,
-    controls: u64,
 }
 
 impl Masks {
@@ -46,13 +45,11 @@ impl Masks {
         let mut masks = Self {
             quotes: 0,
             backslashes: 0,
-            controls: 0,
         };
         for (place, word) in block[..BLOCK].as_chunks::<8>().0.iter().enumerate() {
             let word = u64::from_le_bytes(*word);
             masks.quotes |= zero_bytes(word ^ (ONES * u64::from(b'"'))) << (place * 8);
             masks.backslashes |= zero_bytes(word ^ (ONES * u64::from(b'\\'))) << (place * 8);
-            masks.controls |= zero_bytes(word & (ONES * 0xE0)) << (place * 8);
         }
         masks
     }
@@ -75,13 +72,12 @@ impl Masks {
 /// The next block with zeros behind it, and how many of its bytes are there.
 #[inline]
 fn block_of(bytes: &[u8]) -> ([u8; BLOCK + RUN], usize) {
+    if let Some(block) = bytes.first_chunk() {
+        return (*block, BLOCK);
+    }
     let mut block = [0; BLOCK + RUN];
     let length = bytes.len().min(BLOCK);
-    if let (Some(whole), Some(place)) = (bytes.first_chunk(), block.first_chunk_mut::<BLOCK>()) {
-        *place = *whole;
-    } else {
-        block[..length].copy_from_slice(bytes);
-    }
+    block[..length].copy_from_slice(&bytes[..length]);
     (block, length)
 }
 
@@ -95,37 +91,45 @@ const fn below(place: usize) -> u64 {
     }
 }
 
+/// Whether a text holds a control character, which no canonical text does.
+pub(crate) fn has_control(text: &str) -> bool {
+    // No early way out within a block, so that it becomes vector instructions.
+    text.as_bytes()
+        .chunks(4096)
+        .any(|block| block.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20)
+}
+
 /// The end of a string body in its one spelling, which begins before `at` and has no open escape there: the
-/// offset of its closing quote. None where the body has no end, or holds a control character or an escape
-/// that the encoder would not write.
-pub(crate) fn canonical_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+/// offset of its closing quote. None where the body has no end, or holds an escape that the encoder would
+/// not write. The text must hold no control character.
+///
+/// What the body says from `at` on goes to `said`, unless it holds escapes of four digits, which comes back
+/// as false. Of a body that is refused a part may be there.
+pub(crate) fn canonical_end(
+    bytes: &[u8],
+    mut at: usize,
+    mut said: Option<&mut Vec<u8>>,
+) -> Option<(usize, bool)> {
     let mut inside = false;
+    let mut short = true;
     loop {
         let (block, length) = block_of(bytes.get(at..)?);
         let masks = Masks::of(&block);
-        let mut escaped = u64::from(inside);
-        escaped |= masks.escapes(&mut inside) << 1;
-        let ends = masks.quotes & !escaped;
-        let end = ends.trailing_zeros() as usize;
-        let body = below(end.min(length));
-        if masks.controls & body != 0 {
-            return None;
-        }
+        let mut letters = u64::from(inside);
+        let dropped = masks.escapes(&mut inside);
+        letters |= dropped << 1;
+        let ends = masks.quotes & !letters;
+        let end = (ends.trailing_zeros() as usize).min(length);
         // Escaped quotes and backslashes are right as they are.
-        let mut letters = escaped & body & !(masks.quotes | masks.backslashes);
-        while letters != 0 {
-            let place = at + letters.trailing_zeros() as usize;
-            letters &= letters - 1;
-            match bytes.get(place..)? {
-                // The control characters that have a shorter escape have the long one no more.
-                [b'b' | b'f' | b'n' | b'r' | b't', ..]
-                | [b'u', b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f', ..]
-                | [b'u', b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f', ..] => {}
-                _ => return None,
-            }
+        letters &= below(end) & !(masks.quotes | masks.backslashes);
+        if letters != 0 {
+            short &= all_canonical(bytes, at, letters)?;
+        }
+        if let Some(said) = &mut said {
+            push_said(&block, end, dropped & below(end), letters, said);
         }
         if ends != 0 {
-            return Some(at + end);
+            return Some((at + end, short));
         }
         if length < BLOCK {
             return None;
@@ -134,69 +138,104 @@ pub(crate) fn canonical_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Appends what a valid string body says. Gives false and appends nothing where it has an escape of four
-/// digits.
-pub(crate) fn push_unescaped(body: &[u8], out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    let mut kept = [0; BLOCK + RUN];
+/// Appends what a valid string body says. Gives false, and appends what is of no use, where it has an
+/// escape of four digits.
+pub(crate) fn push_unescaped(mut body: &[u8], out: &mut Vec<u8>) -> bool {
     let mut inside = false;
-    let mut rest = body;
-    out.reserve(body.len());
-    while !rest.is_empty() {
-        let (block, length) = block_of(rest);
-        rest = &rest[length..];
+    out.reserve(body.len() + BLOCK + RUN);
+    while !body.is_empty() {
+        let (block, length) = block_of(body);
+        body = &body[length..];
         let masks = Masks::of(&block);
         let mut letters = u64::from(inside);
         let dropped = masks.escapes(&mut inside);
         letters |= dropped << 1;
-        if letters | dropped == 0 {
-            out.extend_from_slice(&block[..length]);
-            continue;
+        letters &= below(length) & !(masks.quotes | masks.backslashes);
+        if push_said(&block, length, dropped, letters, out) {
+            return false;
         }
+    }
+    true
+}
+
+/// Checks that the escapes with these letters are those that the encoder writes; whether all are of one
+/// letter.
+#[inline]
+fn all_canonical(bytes: &[u8], at: usize, mut letters: u64) -> Option<bool> {
+    let mut short = true;
+    while letters != 0 {
+        let place = at + letters.trailing_zeros() as usize;
+        letters &= letters - 1;
+        match bytes.get(place..)? {
+            [b'b' | b'f' | b'n' | b'r' | b't', ..] => {}
+            // The control characters that have a shorter escape have the long one no more.
+            [b'u', b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f', ..]
+            | [b'u', b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f', ..] => short = false,
+            _ => return None,
+        }
+    }
+    Some(short)
+}
+
+/// Appends what the first `length` bytes of a block say: without the backslashes that are dropped, and with
+/// the characters in place of the letters of their escapes. Gives true where one of these has four digits.
+#[inline]
+fn push_said(
+    block: &[u8; BLOCK + RUN],
+    length: usize,
+    dropped: u64,
+    mut letters: u64,
+    out: &mut Vec<u8>,
+) -> bool {
+    let begin = out.len();
+    // More than is kept is written, at a length that is known when this is compiled, and then cut off.
+    out.extend_from_slice(block);
+    let mut kept = length;
+    let room = out
+        .get_mut(begin..)
+        .and_then(<[u8]>::first_chunk_mut::<{ BLOCK + RUN }>);
+    if dropped != 0
+        && let Some(room) = room
+    {
         // What lies between two dropped bytes is mostly short: sixteen bytes are copied, needed or not.
-        let (mut from, mut end, mut bits) = (0, 0, dropped);
+        let (mut from, mut bits) = (0, dropped);
+        kept = 0;
         loop {
             let to = (bits.trailing_zeros() as usize).min(length);
             let mut at = from;
             while at < to {
                 let run = block[at & (BLOCK - 1)..].first_chunk::<RUN>();
-                if let (Some(run), Some(place)) = (
-                    run,
-                    kept[(end + at - from) & (BLOCK - 1)..].first_chunk_mut::<RUN>(),
-                ) {
+                let place = room[(kept + at - from) & (BLOCK - 1)..].first_chunk_mut::<RUN>();
+                if let (Some(run), Some(place)) = (run, place) {
                     *place = *run;
                 }
                 at += RUN;
             }
-            end += to - from;
+            kept += to - from;
             if bits == 0 {
                 break;
             }
             from = to + 1;
             bits &= bits - 1;
         }
-        let begin = out.len();
-        out.extend_from_slice(&kept[..end]);
-        letters &= below(length) & !(masks.quotes | masks.backslashes);
-        while letters != 0 {
-            let place = letters.trailing_zeros() as usize;
-            letters &= letters - 1;
-            let at = begin + place - (dropped & below(place)).count_ones() as usize;
-            out[at] = match out[at] {
-                b'b' => 0x8,
-                b'f' => 0xC,
-                b'n' => b'\n',
-                b'r' => b'\r',
-                b't' => b'\t',
-                b'u' => {
-                    out.truncate(start);
-                    return false;
-                }
-                other => other,
-            };
-        }
     }
-    true
+    out.truncate(begin + kept);
+    let mut long = false;
+    while letters != 0 {
+        let place = letters.trailing_zeros() as usize;
+        letters &= letters - 1;
+        let at = begin + place - (dropped & below(place)).count_ones() as usize;
+        out[at] = match out[at] {
+            b'b' => 0x8,
+            b'f' => 0xC,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            other => other,
+        };
+        long |= out[at] == b'u';
+    }
+    long
 }
 
 /// What becomes of each byte inside a literal: two bytes, the second zero where the byte stays as it is.

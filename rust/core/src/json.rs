@@ -414,9 +414,11 @@ impl<'a> Str<'a> {
     /// Appends the text to `out` in UTF-8, lone surrogates as U+FFFD: for large texts and for texts dense
     /// with escapes.
     pub fn push_bytes(self, out: &mut Vec<u8>) {
+        let begin = out.len();
         if !self.escaped {
             out.extend_from_slice(self.body.as_bytes());
         } else if !escapes::push_unescaped(self.body.as_bytes(), out) {
+            out.truncate(begin);
             out.extend_from_slice(self.to_text().as_bytes());
         }
     }

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use turntape_core::envelope::{
-    CallText, NonCanonical, Reason, canonical_json, encode_assistant, encode_tool,
-    explain_not_canonical, mend, parse_assistant, parse_canonical_assistant, parse_canonical_tool,
-    parse_tool,
+    CallText, NonCanonical, Reason, Said, canonical_json, encode_assistant, encode_tool,
+    explain_not_canonical, mend, parse_assistant, parse_canonical_assistant,
+    parse_canonical_assistant_said, parse_canonical_tool, parse_canonical_tool_said, parse_tool,
 };
 use turntape_core::image_marker::{
     Part, count_image_parts, find_unwritable, has_image_parts, join_image_parts, split_image_parts,
@@ -379,6 +379,23 @@ fn check(input: &str) -> Result<(), TestCaseError> {
     let strict = parse_canonical_assistant(input);
     prop_assert_eq!(strict.is_some(), same(&assistant));
     prop_assert_eq!(parse_canonical_tool(input).is_some(), same(&result));
+    let mut said = Said::default();
+    prop_assert_eq!(&parse_canonical_assistant_said(input, &mut said), &strict);
+    if let Some(strict) = &strict {
+        let calls = strict.calls.iter();
+        let strings = strict
+            .content
+            .into_iter()
+            .chain(calls.flat_map(|c| [c.arguments, c.id, c.name]));
+        check_said(&said, strings)?;
+    }
+    said.clear(1 << 10);
+    if let Some(strict) = parse_canonical_tool_said(input, &mut said) {
+        check_said(
+            &said,
+            strict.content.into_iter().chain([strict.tool_call_id]),
+        )?;
+    }
     if let Some(strict) = strict {
         prop_assert_eq!(again(&strict), input);
         prop_assert!(strict.canonical && strict.reasoning.is_none() && strict.content.is_some());
@@ -426,6 +443,19 @@ fn check(input: &str) -> Result<(), TestCaseError> {
         prop_assert_eq!(Some(&text), wanted.as_ref());
         prop_assert_eq!(explain_not_canonical(&text), None);
     }
+    Ok(())
+}
+
+/// Holds what the strict parser found that strings say against the strings.
+fn check_said<'a>(
+    said: &Said,
+    strings: impl Iterator<Item = Str<'a>>,
+) -> Result<(), TestCaseError> {
+    let escaped = strings.filter(|string| string.plain().is_none());
+    let wanted: Vec<_> = escaped
+        .map(|string| string.to_text().into_bytes())
+        .collect();
+    prop_assert!(said.texts().eq(wanted));
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use turntape_core::json::{MAX_PAYLOAD_DEPTH, Raw, Str};
 
 use crate::data::RELEASE_AT;
 use crate::instance::Class;
+use crate::scratch;
 use crate::values::{self, Refusal};
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -185,13 +186,14 @@ fn written(
     length: usize,
     push: impl FnOnce(&mut Vec<u8>) + Send,
 ) -> PyResult<Bound<'_, PyString>> {
-    let mut out = Vec::new();
-    if length >= RELEASE_AT {
-        py.detach(|| push(&mut out));
-    } else {
-        push(&mut out);
-    }
-    PyString::from_bytes(py, &out)
+    scratch::with_bytes(|out| {
+        if length >= RELEASE_AT {
+            py.detach(|| push(out));
+        } else {
+            push(out);
+        }
+        PyString::from_bytes(py, out)
+    })
 }
 
 /// Write the envelope of an assistant turn.
@@ -243,64 +245,72 @@ pub(crate) fn encode_tool_envelope<'py>(
 
 // Reading -----------------------------------------------------------------------------------------
 
-fn string<'py>(py: Python<'py>, text: Str<'_>) -> PyResult<Object<'py>> {
-    Ok(values::string(py, text)?.into_any())
+/// Makes the strings of an envelope, in the order of its text.
+struct Strings<'py, T> {
+    py: Python<'py>,
+    /// What those say that hold escapes, as far as it was found out already.
+    said: T,
 }
 
-fn content_of<'py>(py: Python<'py>, content: Option<Str<'_>>) -> PyResult<Object<'py>> {
-    content.map_or_else(
-        || Ok(intern!(py, "").clone().into_any()),
-        |content| string(py, content),
-    )
-}
+impl<'s, 'py, T: Iterator<Item = &'s [u8]>> Strings<'py, T> {
+    fn make(&mut self, text: Str<'_>) -> PyResult<Object<'py>> {
+        let said = match text.plain() {
+            Some(_) => None,
+            None => self.said.next(),
+        };
+        Ok(match said {
+            Some(said) => PyString::from_bytes(self.py, said)?,
+            None => values::string(self.py, text)?,
+        }
+        .into_any())
+    }
 
-fn call_to_python<'py>(py: Python<'py>, call: &Call<'_>, canonical: bool) -> PyResult<Object<'py>> {
-    let none = || py.None().into_bound(py);
-    let (extra, kept) = match call.extra {
-        None => (none(), none()),
-        Some(raw) if canonical => (
-            values::to_python(py, raw)?,
-            PyString::new(py, raw.text()).into_any(),
-        ),
-        Some(raw) => (values::to_python(py, raw)?, none()),
-    };
-    classes(py)?.call.make(
-        py,
-        [
-            string(py, call.id)?,
-            string(py, call.name)?,
-            string(py, call.arguments)?,
-            extra,
-            kept,
-        ],
-    )
-}
+    fn content(&mut self, content: Option<Str<'_>>) -> PyResult<Object<'py>> {
+        match content {
+            Some(content) => self.make(content),
+            None => Ok(intern!(self.py, "").clone().into_any()),
+        }
+    }
 
-fn assistant_to_python<'py>(py: Python<'py>, envelope: &Assistant<'_>) -> PyResult<Object<'py>> {
-    let reasoning = match envelope.reasoning {
-        Some(reasoning) => string(py, reasoning)?,
-        None => py.None().into_bound(py),
-    };
-    let calls = envelope
-        .calls
-        .iter()
-        .map(|call| call_to_python(py, call, envelope.canonical))
-        .collect::<PyResult<Vec<_>>>()?;
-    classes(py)?.assistant.make(
-        py,
-        [
-            content_of(py, envelope.content)?,
-            PyTuple::new(py, calls)?.into_any(),
-            reasoning,
-        ],
-    )
-}
+    fn call(&mut self, call: &Call<'_>, canonical: bool) -> PyResult<Object<'py>> {
+        let py = self.py;
+        let none = || py.None().into_bound(py);
+        let arguments = self.make(call.arguments)?;
+        let (extra, kept) = match call.extra {
+            None => (none(), none()),
+            Some(raw) => {
+                let kept = canonical.then(|| PyString::new(py, raw.text()).into_any());
+                (values::to_python(py, raw)?, kept.unwrap_or_else(none))
+            }
+        };
+        let id = self.make(call.id)?;
+        let name = self.make(call.name)?;
+        let class = &classes(py)?.call;
+        class.make(py, [id, name, arguments, extra, kept])
+    }
 
-fn tool_to_python<'py>(py: Python<'py>, envelope: &Tool<'_>) -> PyResult<Object<'py>> {
-    let id = string(py, envelope.tool_call_id)?;
-    classes(py)?
-        .tool
-        .make(py, [id, content_of(py, envelope.content)?])
+    fn assistant(&mut self, envelope: &Assistant<'_>) -> PyResult<Object<'py>> {
+        let py = self.py;
+        let content = self.content(envelope.content)?;
+        let calls = envelope
+            .calls
+            .iter()
+            .map(|call| self.call(call, envelope.canonical))
+            .collect::<PyResult<Vec<_>>>()?;
+        let calls = PyTuple::new(py, calls)?.into_any();
+        let reasoning = match envelope.reasoning {
+            Some(reasoning) => self.make(reasoning)?,
+            None => py.None().into_bound(py),
+        };
+        let class = &classes(py)?.assistant;
+        class.make(py, [content, calls, reasoning])
+    }
+
+    fn tool(&mut self, envelope: &Tool<'_>) -> PyResult<Object<'py>> {
+        let content = self.content(envelope.content)?;
+        let id = self.make(envelope.tool_call_id)?;
+        classes(self.py)?.tool.make(self.py, [id, content])
+    }
 }
 
 type Parsed<'py> = PyResult<Option<Object<'py>>>;
@@ -320,36 +330,80 @@ fn parse<'a, 'py, T: Send>(
         .transpose()
 }
 
+/// Parses a text strictly, and if that fails and it is asked for, leniently.
+fn assistant<'py>(text: &Bound<'py, PyString>, lenient: bool) -> Parsed<'py> {
+    let py = text.py();
+    let Some(source) = values::utf8(text)? else {
+        return Ok(None);
+    };
+    scratch::with_said(|said| {
+        let strict = released(py, source, |source| {
+            envelope::parse_canonical_assistant_said(source, said)
+        });
+        if let Some(envelope) = strict {
+            let said = said.texts();
+            return Strings { py, said }.assistant(&envelope).map(Some);
+        }
+        if !lenient {
+            return Ok(None);
+        }
+        let said = std::iter::empty();
+        released(py, source, envelope::parse_assistant)
+            .map(|envelope| Strings { py, said }.assistant(&envelope))
+            .transpose()
+    })
+}
+
+/// As [`assistant`].
+fn tool<'py>(text: &Bound<'py, PyString>, lenient: bool) -> Parsed<'py> {
+    let py = text.py();
+    let Some(source) = values::utf8(text)? else {
+        return Ok(None);
+    };
+    scratch::with_said(|said| {
+        let strict = released(py, source, |source| {
+            envelope::parse_canonical_tool_said(source, said)
+        });
+        if let Some(envelope) = strict {
+            let said = said.texts();
+            return Strings { py, said }.tool(&envelope).map(Some);
+        }
+        if !lenient {
+            return Ok(None);
+        }
+        let said = std::iter::empty();
+        released(py, source, envelope::parse_tool)
+            .map(|envelope| Strings { py, said }.tool(&envelope))
+            .transpose()
+    })
+}
+
 /// Read the envelope of an assistant turn from history, None where the text is none.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn parse_assistant_envelope<'py>(text: &Bound<'py, PyString>) -> Parsed<'py> {
-    parse(text, envelope::parse_assistant, assistant_to_python)
+    assistant(text, true)
 }
 
 /// Read the envelope of a tool's result from history, None where the text is none.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn parse_tool_envelope<'py>(text: &Bound<'py, PyString>) -> Parsed<'py> {
-    parse(text, envelope::parse_tool, tool_to_python)
+    tool(text, true)
 }
 
 /// Read the envelope of an assistant turn if writing it again gives the same bytes.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn parse_canonical_assistant_envelope<'py>(text: &Bound<'py, PyString>) -> Parsed<'py> {
-    parse(
-        text,
-        envelope::parse_canonical_assistant,
-        assistant_to_python,
-    )
+    assistant(text, false)
 }
 
 /// Read the envelope of a tool's result if writing it again gives the same bytes.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn parse_canonical_tool_envelope<'py>(text: &Bound<'py, PyString>) -> Parsed<'py> {
-    parse(text, envelope::parse_canonical_tool, tool_to_python)
+    tool(text, false)
 }
 
 /// Say why a text is not a canonical envelope, None where it is one.
@@ -433,7 +487,7 @@ pub(crate) fn mend_envelope<'py>(text: &Bound<'py, PyString>) -> Parsed<'py> {
 #[pyo3(signature = (row, /))]
 pub(crate) fn row_content<'py>(row: &Bound<'py, PyString>) -> Parsed<'py> {
     parse(row, envelope::row_content, |py, row| {
-        let texts = (row.role.to_text(), string(py, row.content)?);
+        let texts = (row.role.to_text(), values::string(py, row.content)?);
         (texts.0, texts.1, row.place.start, row.place.end).into_bound_py_any(py)
     })
 }

@@ -11,6 +11,7 @@ mod functions;
 mod instance;
 mod markers;
 mod messages;
+mod scratch;
 mod sse;
 mod values;
 

@@ -6,6 +6,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use turntape_core::envelope::{Number, double_text};
+
+use crate::scratch;
 use turntape_core::json::{Raw, Str, Token, Tokens, push_literal_bytes};
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -36,9 +38,10 @@ pub(crate) fn string<'py>(py: Python<'py>, text: Str<'_>) -> PyResult<Bound<'py,
     if let Some(plain) = text.plain() {
         return Ok(PyString::new(py, plain));
     }
-    let mut out = Vec::new();
-    text.push_bytes(&mut out);
-    PyString::from_bytes(py, &out)
+    scratch::with_bytes(|out| {
+        text.push_bytes(out);
+        PyString::from_bytes(py, out)
+    })
 }
 
 /// A value that was found valid, as Python has it: integers from -2^63 to 2^64-1 are `int`, other numbers

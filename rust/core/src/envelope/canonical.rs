@@ -6,14 +6,58 @@
 use super::number::is_canonical_number;
 use super::parse::{Assistant, Call, Tool};
 use super::{DEPTH_AROUND_EXTRA, MAX_ENVELOPE_DEPTH};
-use crate::escapes::canonical_end;
+use crate::escapes::{canonical_end, has_control};
 use crate::json::{Raw, Str, check_number, plain_run};
+
+/// What the strings of an envelope say whose literals hold escapes, in the order of the text; those of
+/// extra content left out. Found out on the way, it need not be found out again.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Said {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Forgets everything but the room that it took, if that is at most so many bytes.
+    pub fn clear(&mut self, most: usize) {
+        if self.bytes.capacity() + self.ends.capacity() * size_of::<usize>() > most {
+            *self = Self::default();
+        }
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// The texts, in UTF-8.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = begins.zip(self.ends.iter().copied());
+        ranges.map(|(begin, end)| self.bytes.get(begin..end).unwrap_or_default())
+    }
+}
 
 /// Reads an assistant envelope that is canonical: writing it again gives the same bytes, and it carries no
 /// reasoning and no number with an exponent.
 #[must_use]
 pub fn parse_canonical_assistant(text: &str) -> Option<Assistant<'_>> {
-    let mut scan = Scan { text, at: 0 };
+    canonical_assistant(Scan::new(text, None)?)
+}
+
+/// [`parse_canonical_assistant`], with what the strings say. Of a text that is refused a part may be there.
+#[must_use]
+pub fn parse_canonical_assistant_said<'a>(text: &'a str, said: &mut Said) -> Option<Assistant<'a>> {
+    canonical_assistant(Scan::new(text, Some(said))?)
+}
+
+fn canonical_assistant<'a>(mut scan: Scan<'a, '_>) -> Option<Assistant<'a>> {
     scan.expect("{\"content\":")?;
     let content = scan.string()?;
     scan.expect(",\"tool_calls\":[")?;
@@ -37,7 +81,16 @@ pub fn parse_canonical_assistant(text: &str) -> Option<Assistant<'_>> {
 /// Reads a tool envelope that is canonical.
 #[must_use]
 pub fn parse_canonical_tool(text: &str) -> Option<Tool<'_>> {
-    let mut scan = Scan { text, at: 0 };
+    canonical_tool(Scan::new(text, None)?)
+}
+
+/// [`parse_canonical_tool`], with what the strings say. Of a text that is refused a part may be there.
+#[must_use]
+pub fn parse_canonical_tool_said<'a>(text: &'a str, said: &mut Said) -> Option<Tool<'a>> {
+    canonical_tool(Scan::new(text, Some(said))?)
+}
+
+fn canonical_tool<'a>(mut scan: Scan<'a, '_>) -> Option<Tool<'a>> {
     scan.expect("{\"content\":")?;
     let content = scan.string()?;
     scan.expect(",\"tool_call_id\":")?;
@@ -54,19 +107,25 @@ pub fn parse_canonical_tool(text: &str) -> Option<Tool<'_>> {
 /// Reads the extra content of a call, if its text is canonical.
 #[must_use]
 pub fn canonical_value(text: &str) -> Option<Raw<'_>> {
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = Scan::new(text, None)?;
     scan.value(MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA)?;
     scan.end()?;
     Some(Raw::assume(text))
 }
 
 /// A place in a text. What it stands on is canonical so far; None is "not canonical".
-struct Scan<'a> {
+struct Scan<'a, 's> {
     text: &'a str,
     at: usize,
+    said: Option<&'s mut Said>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a, 's> Scan<'a, 's> {
+    /// None where the text holds what no canonical one does.
+    fn new(text: &'a str, said: Option<&'s mut Said>) -> Option<Self> {
+        (!has_control(text)).then_some(Self { text, at: 0, said })
+    }
+
     fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
@@ -90,7 +149,9 @@ impl<'a> Scan<'a> {
                 return None;
             }
             let from = self.at;
+            let said = self.said.take();
             self.value(MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA)?;
+            self.said = said;
             extra = Some(Raw::assume(self.text.get(from..self.at)?));
         }
         self.expect(",\"id\":")?;
@@ -112,13 +173,26 @@ impl<'a> Scan<'a> {
         let from = self.at;
         let bytes = self.text.as_bytes();
         let first = from + plain_run(bytes.get(from..)?);
-        let (end, escaped) = match bytes.get(first)? {
-            b'"' => (first, false),
-            b'\\' => (canonical_end(bytes, first)?, true),
-            _ => return None,
+        if bytes.get(first) == Some(&b'"') {
+            self.at = first + 1;
+            return Some(Str::with_flag(self.text.get(from..first)?, false));
+        }
+        let Some(said) = &mut self.said else {
+            let (end, _) = canonical_end(bytes, first, None)?;
+            self.at = end + 1;
+            return Some(Str::with_flag(self.text.get(from..end)?, true));
         };
+        let begin = said.bytes.len();
+        said.bytes.extend_from_slice(bytes.get(from..first)?);
+        let (end, short) = canonical_end(bytes, first, Some(&mut said.bytes))?;
+        let string = Str::with_flag(self.text.get(from..end)?, true);
+        if !short {
+            said.bytes.truncate(begin);
+            said.bytes.extend_from_slice(string.to_text().as_bytes());
+        }
+        said.ends.push(said.bytes.len());
         self.at = end + 1;
-        Some(Str::with_flag(self.text.get(from..end)?, escaped))
+        Some(string)
     }
 
     /// Any value, with at most `depth` arrays and objects in each other.

@@ -21,7 +21,10 @@ mod number;
 mod parse;
 mod row;
 
-pub use canonical::{canonical_value, parse_canonical_assistant, parse_canonical_tool};
+pub use canonical::{
+    Said, canonical_value, parse_canonical_assistant, parse_canonical_assistant_said,
+    parse_canonical_tool, parse_canonical_tool_said,
+};
 pub use encode::{CallText, encode_assistant, encode_tool, push_assistant, push_tool};
 pub use explain::{NonCanonical, Reason, explain_not_canonical};
 pub use form::canonical_json;
