@@ -37,6 +37,8 @@ const fn zero_bytes(word: u64) -> u64 {
 struct Masks {
     quotes: u64,
     backslashes: u64,
+    /// Whether there is a control character.
+    control: bool,
 }
 
 impl Masks {
@@ -45,12 +47,17 @@ impl Masks {
         let mut masks = Self {
             quotes: 0,
             backslashes: 0,
+            control: false,
         };
+        let mut low = 0;
         for (place, word) in block[..BLOCK].as_chunks::<8>().0.iter().enumerate() {
             let word = u64::from_le_bytes(*word);
             masks.quotes |= zero_bytes(word ^ (ONES * u64::from(b'"'))) << (place * 8);
             masks.backslashes |= zero_bytes(word ^ (ONES * u64::from(b'\\'))) << (place * 8);
+            // Exact as to whether there is any, because a borrow begins at one.
+            low |= word.wrapping_sub(ONES * 0x20) & !word;
         }
+        masks.control = low & HIGHS != 0;
         masks
     }
 
@@ -69,13 +76,13 @@ impl Masks {
     }
 }
 
-/// The next block with zeros behind it, and how many of its bytes are there.
+/// The next block with spaces behind it, and how many of its bytes are there.
 #[inline]
 fn block_of(bytes: &[u8]) -> ([u8; BLOCK + RUN], usize) {
     if let Some(block) = bytes.first_chunk() {
         return (*block, BLOCK);
     }
-    let mut block = [0; BLOCK + RUN];
+    let mut block = [b' '; BLOCK + RUN];
     let length = bytes.len().min(BLOCK);
     block[..length].copy_from_slice(&bytes[..length]);
     (block, length)
@@ -91,17 +98,9 @@ const fn below(place: usize) -> u64 {
     }
 }
 
-/// Whether a text holds a control character, which no canonical text does.
-pub(crate) fn has_control(text: &str) -> bool {
-    // No early way out within a block, so that it becomes vector instructions.
-    text.as_bytes()
-        .chunks(4096)
-        .any(|block| block.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20)
-}
-
 /// The end of a string body in its one spelling, which begins before `at` and has no open escape there: the
 /// offset of its closing quote. None where the body has no end, or holds an escape that the encoder would
-/// not write. The text must hold no control character.
+/// not write, or a control character follows it closely, which no canonical text holds.
 ///
 /// What the body says from `at` on goes to `said`, unless it holds escapes of four digits, which comes back
 /// as false. Of a body that is refused a part may be there.
@@ -115,6 +114,9 @@ pub(crate) fn canonical_end(
     loop {
         let (block, length) = block_of(bytes.get(at..)?);
         let masks = Masks::of(&block);
+        if masks.control {
+            return None;
+        }
         let mut letters = u64::from(inside);
         let dropped = masks.escapes(&mut inside);
         letters |= dropped << 1;

@@ -350,6 +350,12 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 impl<'a> Str<'a> {
+    /// The empty string.
+    pub(crate) const EMPTY: Self = Self {
+        body: "",
+        escaped: false,
+    };
+
     /// A string whose body, between the quotes, is `body`.
     pub(crate) fn between(body: &'a str) -> Self {
         Self {

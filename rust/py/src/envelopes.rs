@@ -292,18 +292,18 @@ impl<'s, 'py, T: Iterator<Item = &'s [u8]>> Strings<'py, T> {
     fn assistant(&mut self, envelope: &Assistant<'_>) -> PyResult<Object<'py>> {
         let py = self.py;
         let content = self.content(envelope.content)?;
-        let calls = envelope
-            .calls
-            .iter()
-            .map(|call| self.call(call, envelope.canonical))
-            .collect::<PyResult<Vec<_>>>()?;
-        let calls = PyTuple::new(py, calls)?.into_any();
+        let mut make = |call| self.call(call, envelope.canonical);
+        let calls = match envelope.calls.as_slice() {
+            [call] => PyTuple::new(py, [make(call)?])?,
+            [one, other] => PyTuple::new(py, [make(one)?, make(other)?])?,
+            calls => PyTuple::new(py, calls.iter().map(make).collect::<PyResult<Vec<_>>>()?)?,
+        };
         let reasoning = match envelope.reasoning {
             Some(reasoning) => self.make(reasoning)?,
             None => py.None().into_bound(py),
         };
         let class = &classes(py)?.assistant;
-        class.make(py, [content, calls, reasoning])
+        class.make(py, [content, calls.into_any(), reasoning])
     }
 
     fn tool(&mut self, envelope: &Tool<'_>) -> PyResult<Object<'py>> {

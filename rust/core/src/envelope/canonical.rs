@@ -6,7 +6,7 @@
 use super::number::is_canonical_number;
 use super::parse::{Assistant, Call, Tool};
 use super::{DEPTH_AROUND_EXTRA, MAX_ENVELOPE_DEPTH};
-use crate::escapes::{canonical_end, has_control};
+use crate::escapes::canonical_end;
 use crate::json::{Raw, Str, check_number, plain_run};
 
 /// What the strings of an envelope say whose literals hold escapes, in the order of the text; those of
@@ -48,22 +48,29 @@ impl Said {
 /// reasoning and no number with an exponent.
 #[must_use]
 pub fn parse_canonical_assistant(text: &str) -> Option<Assistant<'_>> {
-    canonical_assistant(Scan::new(text, None)?)
+    canonical_assistant(Scan::new(text, None))
 }
 
 /// [`parse_canonical_assistant`], with what the strings say. Of a text that is refused a part may be there.
 #[must_use]
 pub fn parse_canonical_assistant_said<'a>(text: &'a str, said: &mut Said) -> Option<Assistant<'a>> {
-    canonical_assistant(Scan::new(text, Some(said))?)
+    canonical_assistant(Scan::new(text, Some(said)))
 }
 
 fn canonical_assistant<'a>(mut scan: Scan<'a, '_>) -> Option<Assistant<'a>> {
+    let mut content = Str::EMPTY;
     scan.expect("{\"content\":")?;
-    let content = scan.string()?;
+    scan.string(&mut content)?;
     scan.expect(",\"tool_calls\":[")?;
     let mut calls = Vec::with_capacity(2);
     loop {
-        calls.push(scan.call()?);
+        calls.push(Call {
+            id: Str::EMPTY,
+            name: Str::EMPTY,
+            arguments: Str::EMPTY,
+            extra: None,
+        });
+        scan.call(calls.last_mut()?)?;
         if scan.expect(",").is_none() {
             break;
         }
@@ -81,20 +88,21 @@ fn canonical_assistant<'a>(mut scan: Scan<'a, '_>) -> Option<Assistant<'a>> {
 /// Reads a tool envelope that is canonical.
 #[must_use]
 pub fn parse_canonical_tool(text: &str) -> Option<Tool<'_>> {
-    canonical_tool(Scan::new(text, None)?)
+    canonical_tool(Scan::new(text, None))
 }
 
 /// [`parse_canonical_tool`], with what the strings say. Of a text that is refused a part may be there.
 #[must_use]
 pub fn parse_canonical_tool_said<'a>(text: &'a str, said: &mut Said) -> Option<Tool<'a>> {
-    canonical_tool(Scan::new(text, Some(said))?)
+    canonical_tool(Scan::new(text, Some(said)))
 }
 
 fn canonical_tool<'a>(mut scan: Scan<'a, '_>) -> Option<Tool<'a>> {
+    let (mut content, mut tool_call_id) = (Str::EMPTY, Str::EMPTY);
     scan.expect("{\"content\":")?;
-    let content = scan.string()?;
+    scan.string(&mut content)?;
     scan.expect(",\"tool_call_id\":")?;
-    let tool_call_id = scan.string()?;
+    scan.string(&mut tool_call_id)?;
     scan.expect("}")?;
     scan.end()?;
     Some(Tool {
@@ -107,7 +115,7 @@ fn canonical_tool<'a>(mut scan: Scan<'a, '_>) -> Option<Tool<'a>> {
 /// Reads the extra content of a call, if its text is canonical.
 #[must_use]
 pub fn canonical_value(text: &str) -> Option<Raw<'_>> {
-    let mut scan = Scan::new(text, None)?;
+    let mut scan = Scan::new(text, None);
     scan.value(MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA)?;
     scan.end()?;
     Some(Raw::assume(text))
@@ -121,9 +129,8 @@ struct Scan<'a, 's> {
 }
 
 impl<'a, 's> Scan<'a, 's> {
-    /// None where the text holds what no canonical one does.
-    fn new(text: &'a str, said: Option<&'s mut Said>) -> Option<Self> {
-        (!has_control(text)).then_some(Self { text, at: 0, said })
+    const fn new(text: &'a str, said: Option<&'s mut Said>) -> Self {
+        Self { text, at: 0, said }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -140,10 +147,9 @@ impl<'a, 's> Scan<'a, 's> {
         (self.at == self.text.len()).then_some(())
     }
 
-    fn call(&mut self) -> Option<Call<'a>> {
+    fn call(&mut self, call: &mut Call<'a>) -> Option<()> {
         self.expect("{\"arguments\":")?;
-        let arguments = self.string()?;
-        let mut extra = None;
+        self.string(&mut call.arguments)?;
         if self.expect(",\"extra_content\":").is_some() {
             if self.rest().first() == Some(&b'n') {
                 return None;
@@ -152,53 +158,54 @@ impl<'a, 's> Scan<'a, 's> {
             let said = self.said.take();
             self.value(MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA)?;
             self.said = said;
-            extra = Some(Raw::assume(self.text.get(from..self.at)?));
+            call.extra = Some(Raw::assume(self.text.get(from..self.at)?));
         }
         self.expect(",\"id\":")?;
-        let id = self.string()?;
+        self.string(&mut call.id)?;
         self.expect(",\"name\":")?;
-        let name = self.string()?;
-        self.expect("}")?;
-        Some(Call {
-            id,
-            name,
-            arguments,
-            extra,
-        })
+        self.string(&mut call.name)?;
+        self.expect("}")
     }
 
-    /// A string in its one spelling: what needs an escape has its own, nothing else has any.
-    fn string(&mut self) -> Option<Str<'a>> {
+    /// A string in its one spelling: what needs an escape has its own, nothing else has any. It is put where
+    /// it belongs: moving it there, out of an `Option`, cost more than finding its end.
+    fn string(&mut self, into: &mut Str<'a>) -> Option<()> {
         self.expect("\"")?;
         let from = self.at;
         let bytes = self.text.as_bytes();
         let first = from + plain_run(bytes.get(from..)?);
-        if bytes.get(first) == Some(&b'"') {
-            self.at = first + 1;
-            return Some(Str::with_flag(self.text.get(from..first)?, false));
+        match bytes.get(first)? {
+            b'"' => {
+                *into = Str::with_flag(self.text.get(from..first)?, false);
+                self.at = first + 1;
+                return Some(());
+            }
+            b'\\' => {}
+            _ => return None,
         }
         let Some(said) = &mut self.said else {
             let (end, _) = canonical_end(bytes, first, None)?;
+            *into = Str::with_flag(self.text.get(from..end)?, true);
             self.at = end + 1;
-            return Some(Str::with_flag(self.text.get(from..end)?, true));
+            return Some(());
         };
         let begin = said.bytes.len();
         said.bytes.extend_from_slice(bytes.get(from..first)?);
         let (end, short) = canonical_end(bytes, first, Some(&mut said.bytes))?;
-        let string = Str::with_flag(self.text.get(from..end)?, true);
+        *into = Str::with_flag(self.text.get(from..end)?, true);
         if !short {
             said.bytes.truncate(begin);
-            said.bytes.extend_from_slice(string.to_text().as_bytes());
+            said.bytes.extend_from_slice(into.to_text().as_bytes());
         }
         said.ends.push(said.bytes.len());
         self.at = end + 1;
-        Some(string)
+        Some(())
     }
 
     /// Any value, with at most `depth` arrays and objects in each other.
     fn value(&mut self, depth: usize) -> Option<()> {
         match self.rest().first()? {
-            b'"' => self.string().map(drop),
+            b'"' => self.string(&mut { Str::EMPTY }),
             b'{' => self.object(depth.checked_sub(1)?),
             b'[' => self.array(depth.checked_sub(1)?),
             b'-' | b'0'..=b'9' => {
@@ -231,7 +238,8 @@ impl<'a, 's> Scan<'a, 's> {
         }
         let mut before: Option<Str<'a>> = None;
         loop {
-            let key = self.string()?;
+            let mut key = Str::EMPTY;
+            self.string(&mut key)?;
             if before.is_some_and(|before| !is_sorted(before, key)) {
                 return None;
             }
