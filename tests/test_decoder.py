@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import json
 from typing import Any
 
 import pytest
@@ -401,6 +402,57 @@ def test_strict_after_the_stop():
     outcome = decode_whole(body, "anthropic", strict=True)
     # After the stop the turn stands; should a warning fail it all the same, it is not complete.
     assert outcome.fault is None or not outcome.message.complete
+
+
+def end_of(decoder: StreamDecoder, piece: str) -> None:
+    decoder.feed(piece)
+    decoder.finish()
+
+
+def test_strict_at_the_stop():
+    body = message("message_start", message={"id": "m"})
+    for end in (
+        message("message_delta", delta={"stop_reason": "end_turn"}),
+        message("message_delta", delta={"stop_reason": "tool_use"}) + message("message_stop"),
+    ):
+        decoder = StreamDecoder("anthropic", strict=True)
+        decoder.feed(body)
+        with pytest.raises(StrictError) as caught:
+            end_of(decoder, end)
+        assert caught.value.events == []
+        assert not decoder.is_terminal
+        assert not decoder.snapshot().complete
+
+
+def test_a_large_event_after_the_stop():
+    body = message("message_stop") + message("ping", text="x" * 300)
+    outcome = decode_whole(body, "anthropic", max_event_bytes=200)
+    assert outcome.fault is None
+    assert outcome.message.complete
+
+
+def test_a_form_feed_is_no_white_space_of_json():
+    assert ToolUse("i", "n", "\f{}").partial_input() == {}
+    assert ToolUse("i", "n", "\f1").partial_input() == {}
+    assert ToolUse("i", "n", "\f{}").invalid == "malformed"
+
+
+def test_a_block_that_begins_with_half_a_character():
+    half, rest = (json.dumps(text) for text in ("\ud83d", "\udc0d"))
+    body = (
+        message("message_start", message={"id": "m"})
+        + start(0, "text", text="?").replace('"?"', half)
+        + start(1, "tool_use", id="toolu_1", name="weather", input={})
+        + message(
+            "content_block_delta", index=0, delta={"type": "text_delta", "text": "?"}
+        ).replace('"?"', rest)
+        + stop(0)
+        + stop(1)
+        + message("message_stop")
+    )
+    outcome = decode_whole(body, "anthropic")
+    check_sum(outcome)
+    assert {type(block) for block in outcome.message.content} == {Text, ToolUse}
 
 
 def test_repr_names_the_class():

@@ -23,7 +23,6 @@ from turntape import (
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
-    UnsupportedDialect,
 )
 
 BODIES: dict[type[StreamError], tuple[str, dict[str, Any]]] = {
@@ -95,7 +94,7 @@ def test_tool_arguments_that_cannot_be_used():
     assert not isinstance(twin, StreamError)
 
 
-@pytest.mark.parametrize("kind", [TurntapeError, UnknownDialect, UnsupportedDialect])
+@pytest.mark.parametrize("kind", [TurntapeError, UnknownDialect])
 def test_the_other_errors(kind):
     error = kind("words")
     twin = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)

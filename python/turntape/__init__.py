@@ -33,7 +33,6 @@ from turntape.errors import (
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
-    UnsupportedDialect,
 )
 from turntape.events import (
     Citation,
@@ -85,6 +84,7 @@ if TYPE_CHECKING:
         parse_assistant_envelope,
         parse_canonical_assistant_envelope,
         parse_canonical_tool_envelope,
+        parse_response,
         parse_tool_envelope,
         split_image_parts,
     )
@@ -104,8 +104,8 @@ if TYPE_CHECKING:
     from turntape.replay.native import (
         AssistantToolCalls,
         Chat,
-        DropReason,
         DroppedEntry,
+        DropReason,
         HistoryEntry,
         NativeDialect,
         NativeResponse,
@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = [
+    "IMAGE_MARKER_PREFIX",
     "AssistantEnvelope",
     "AssistantMessage",
     "AssistantToolCalls",
@@ -134,7 +135,6 @@ __all__ = [
     "EventTooLarge",
     "Extension",
     "HistoryEntry",
-    "IMAGE_MARKER_PREFIX",
     "ImagePart",
     "InputJsonDelta",
     "InvalidToolArguments",
@@ -174,7 +174,6 @@ __all__ = [
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
-    "UnsupportedDialect",
     "Usage",
     "WarningCode",
     "__version__",
@@ -196,6 +195,7 @@ __all__ = [
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
     "parse_canonical_tool_envelope",
+    "parse_response",
     "parse_tool_envelope",
     "split_image_parts",
 ]
@@ -245,10 +245,11 @@ _LAZY = {
     "parse_canonical_tool_envelope": "turntape._native",
     "parse_tool_envelope": "turntape._native",
     "split_image_parts": "turntape._native",
+    "parse_response": "turntape._native",
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
+def __getattr__(name: str) -> Any:
     module = _LAZY.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"

@@ -84,7 +84,6 @@ class StreamDecoder:
 
     Raises:
         ValueError: The dialect is no dialect, or an option has no such value.
-        UnsupportedDialect: This version cannot decode it.
 
     >>> decoder = StreamDecoder("openai-chat")
     >>> decoder.feed(b'data: {"id":"r1","choices":[{"delta":{"content":"Hi"}}]}\\n\\n')
@@ -224,6 +223,36 @@ def decode_many(
 
     Returns:
         For each body its message, or the error that ``decode_message`` would raise.
+    """
+
+def parse_response(
+    body: _Data,
+    dialect: Dialect | str,
+    *,
+    choice: int = 0,
+    strict: bool = False,
+    server_tools: Collection[str] = (),
+    name_map: Mapping[str, str] | None = None,
+    vendor: str | None = None,
+) -> AssistantMessage:
+    """Read the whole body of a response that was not streamed.
+
+    Args:
+        body: The body, one JSON object.
+        dialect: The dialect of the provider.
+        choice: Which choice of a Chat response, or which candidate of a Gemini response, to take.
+        strict: Whether the first warning fails the body.
+        server_tools: Names of tools that the provider runs itself.
+        name_map: From tool names on the wire to the host's names.
+        vendor: The host's name for the provider, kept on the message.
+
+    Returns:
+        The message that the provider's stream of the same turn would have given.
+
+    Raises:
+        ProviderError: The body is an error document.
+        MalformedEvent: The body is no JSON object.
+        TruncatedStream: The body is cut short, or holds no turn that has ended.
     """
 
 def assemble(

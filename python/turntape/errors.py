@@ -22,7 +22,6 @@ __all__ = [
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
-    "UnsupportedDialect",
 ]
 
 
@@ -45,10 +44,6 @@ def _rebuild(
 
 class UnknownDialect(TurntapeError):
     """Nothing in a body tells which dialect it is in."""
-
-
-class UnsupportedDialect(TurntapeError):
-    """The dialect is known, but this version cannot decode it."""
 
 
 class InvalidToolArguments(TurntapeError):

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-from turntape import Dialect
-from turntape.cli.explain import decodable
 
 COMPLETE = ("anthropic.sse", "imitator.sse", "openai-chat.sse")
 
@@ -106,16 +104,6 @@ def test_what_the_user_named_has_to_be_a_stream(run, streams, tmp_path):
 
 def test_nothing_at_all_is_no_success(run, tmp_path):
     assert run("decode", "--summary", tmp_path).status == 1
-
-
-def test_a_stream_that_this_version_does_not_decode_is_no_success(run, streams, tmp_path):
-    if Dialect.GEMINI.value in decodable():
-        pytest.skip("this version decodes Gemini")
-    shutil.copy(streams / "anthropic.sse", tmp_path)
-    (tmp_path / "other.sse").write_bytes(b'data: {"candidates":[]}\n\n')
-    ended = run("decode", "--summary", tmp_path)
-    assert ended.status == 1
-    assert f"skipped {tmp_path / 'other.sse'}: this version cannot decode gemini" in ended.stdout
 
 
 def test_a_file_that_cannot_be_read_is_no_success(run, streams, tmp_path):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from tests.support.mutations import broken
 from tests.support.outcome import check_sum, decode_whole
+from tests.support.samples import call, chunk
 from tests.support.turns import said
+
+if TYPE_CHECKING:
+    from tests.support.outcome import Outcome
 
 
 def check_strict(body: bytes, wire: str) -> None:
@@ -20,36 +25,28 @@ def check_strict(body: bytes, wire: str) -> None:
         # A warning may belong to the failure itself.
         assert strict.fault is not None
         return
-    assert strict.fault is not None
+    if strict.fault is None:
+        # What comes after the stop cannot fail the turn any more.
+        assert strict == lenient
+        before = decode_whole(body[: lenient.warnings[0].offset], wire)
+        assert before.message.complete
+        return
     assert strict.fault.kind == "StrictError"
     assert strict.fault.warning == lenient.warnings[0]
     assert strict.fault.offset == lenient.warnings[0].offset
     assert strict.message.warnings == lenient.warnings[:1]
     check_sum(strict)
-    check_prefix(strict, lenient)
+    check_kept(strict, body, wire)
 
 
-def check_prefix(strict, lenient) -> None:
-    """What came before the warning came in the lenient run as well."""
-    # What waited goes out before the failure: a half surrogate as U+FFFD, a call's start.
-    common = [
-        event for event, other in zip(strict.events, lenient.events, strict=False) if event == other
-    ]
-    late = strict.events[len(common) :]
-    assert strict.events[: len(common)] == lenient.events[: len(common)]
-    assert all(
-        event.type
-        in {
-            "tool_use_start",
-            "text_delta",
-            "thinking_delta",
-            "input_json_delta",
-            "signature_delta",
-            "extension",
-        }
-        for event in late
-    )
-    assert replace(strict.message, content=()).id == lenient.message.id or not strict.events
+def check_kept(strict: Outcome, body: bytes, wire: str) -> None:
+    """A strict failure keeps what any failure in its place would keep: nothing less, nothing more."""
+    assert strict.fault is not None
+    other = decode_whole(body[: strict.fault.offset] + b"\ndata: {]\n\n", wire)
+    # Where the turn had ended, a malformed payload would not fail it.
+    if other.fault is not None and other.fault.kind == "MalformedEvent":
+        assert strict.events == other.events
+        assert strict.message.content == other.message.content
 
 
 @given(said())
@@ -61,3 +58,15 @@ def test_whole_turns(case):
 @given(broken())
 def test_broken_streams(case):
     check_strict(case[1], case[0])
+
+
+STARTED = chunk(call("", id="call_1", name="weather"))
+HALF = chunk({"content": "?"}).replace("?", "x\\ud83d")
+
+
+@pytest.mark.parametrize("body", [STARTED + "data: ping\n\n", HALF + chunk({"content": "c"})])
+def test_a_strict_failure_keeps_what_any_failure_keeps(body):
+    outcome = decode_whole(body, "openai-chat", strict=True)
+    check_kept(outcome, body.encode(), "openai-chat")
+    check_sum(outcome)
+    assert outcome.events[-1].type in {"tool_use_start", "text_delta"}

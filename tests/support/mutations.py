@@ -35,6 +35,7 @@ _TOKENS = st.sampled_from(
         b'data: {"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{}}}\n\n',
         b'data: {"type":"content_block_delta","index":0,"delta":{"type":"odd_delta","a":"b"}}\n\n',
         b'data: {"type":"content_block_start","index":7,"content_block":{"type":"redacted_thinking","data":"d"}}\n\n',
+        b'data: {"type":"content_block_start","index":5,"content_block":{"type":"text","text":"\\ud83d"}}\n\n',
         b'data: {"type":"content_block_stop","index":0}\n\n', b'data: {"type":"odd_event"}\n\n',
         b'data: {"type":"message_start","message":{"id":"other"}}\n\n',
         b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}\n\n',

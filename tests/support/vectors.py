@@ -19,17 +19,17 @@ def cases(file: str) -> list[Case]:
     return document["cases"]
 
 
-def parametrize(file: str, **skip: str) -> pytest.MarkDecorator:
-    """Make one test of each case. ``skip`` says of operations why they cannot be tested yet."""
-    params = [
-        pytest.param(
-            case,
-            id=case["name"],
-            marks=[pytest.mark.skip(skip[case["op"]])] if case.get("op") in skip else [],
-        )
-        for case in cases(file)
-    ]
+def parametrize(file: str) -> pytest.MarkDecorator:
+    """Make one test of each case."""
+    params = [pytest.param(case, id=case["name"]) for case in cases(file)]
     return pytest.mark.parametrize("case", params)
+
+
+def body_of(case: Case) -> bytes:
+    """The body of a case, which is text or, for binary framings, hexadecimal."""
+    if "body_hex" in case:
+        return bytes.fromhex(case["body_hex"])
+    return text_of(case["body"]).encode()
 
 
 def text_of(value: Any) -> str:

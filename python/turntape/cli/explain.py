@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
 
 import turntape
 from turntape.cli.output import clean, clip
 
-__all__ = ["advise", "decodable", "kind_of", "summarise"]
+__all__ = ["advise", "kind_of", "summarise"]
 
 _LONGEST_MESSAGE = 300
 
 _KEY_STATUSES = frozenset({401, 403})
 _REQUEST_STATUSES = frozenset({400, 404, 413, 422})
 _PAYMENT_STATUS = 402
-
-
-@cache
-def decodable() -> tuple[str, ...]:
-    """The dialects that this version decodes."""
-    names: list[str] = []
-    for dialect in turntape.Dialect:
-        try:
-            turntape.StreamDecoder(dialect)
-        except turntape.UnsupportedDialect:
-            continue
-        names.append(dialect.value)
-    return tuple(names)
 
 
 def kind_of(error: turntape.TurntapeError) -> str:
@@ -68,9 +54,7 @@ def advise(error: turntape.TurntapeError) -> str:
         case turntape.StrictError():
             advice = "leave out --strict to take the turn with a warning"
         case turntape.UnknownDialect():
-            advice = f"if it is a recorded stream, name its dialect: --dialect {decodable()[0]}"
-        case turntape.UnsupportedDialect():
-            advice = f"this version decodes {', '.join(decodable())}"
+            advice = f"if it is a recorded stream, name its dialect: --dialect {turntape.Dialect.ANTHROPIC}"
         case _:
             advice = "look at the documentation of this error"
     return advice

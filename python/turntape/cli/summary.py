@@ -126,8 +126,6 @@ def _take(report: _Report, name: str, options: DecodeOptions, *, named_by_user: 
             report.dialects.setdefault(dialect, _Tally()).add(tally)
     except turntape.UnknownDialect as error:
         report.skip(name, str(error), amiss=named_by_user)
-    except turntape.UnsupportedDialect as error:
-        report.skip(name, str(error), amiss=True)
     except ReadError as error:
         report.skip(name, f"it cannot be read: {error}", amiss=True)
 

@@ -1,4 +1,4 @@
-"""Replay envelopes: an assistant turn with tool calls, or a tool's result, packed into one string.
+r"""Replay envelopes: an assistant turn with tool calls, or a tool's result, packed into one string.
 
 A flat chat history has only a role and a content. What does not fit into a text is therefore packed into
 the content as JSON, in one canonical form (v1): compact, keys sorted by their UTF-8 bytes at every level,
@@ -7,7 +7,7 @@ one spelling for every string and every number.
 >>> call = NativeToolCall("c1", "shell", '{"command":"ls"}')
 >>> envelope = encode_assistant_envelope("on it", [call])
 >>> print(envelope)
-{"content":"on it","tool_calls":[{"arguments":"{\\"command\\":\\"ls\\"}","id":"c1","name":"shell"}]}
+{"content":"on it","tool_calls":[{"arguments":"{\"command\":\"ls\"}","id":"c1","name":"shell"}]}
 >>> parse_canonical_assistant_envelope(envelope).tool_calls == (call,)
 True
 """

@@ -1,4 +1,4 @@
-"""The native dialect: a flat chat history, in which envelopes carry what a text cannot.
+r"""The native dialect: a flat chat history, in which envelopes carry what a text cannot.
 
 >>> history = [
 ...     Chat("user", "list the files"),
@@ -8,7 +8,7 @@
 >>> for message in NativeDialect.to_provider_messages(history):
 ...     print(message.role, message.content)
 user list the files
-assistant {"content":"on it","tool_calls":[{"arguments":"{\\"command\\":\\"ls\\"}","id":"c1","name":"shell"}]}
+assistant {"content":"on it","tool_calls":[{"arguments":"{\"command\":\"ls\"}","id":"c1","name":"shell"}]}
 tool {"content":"a.txt","tool_call_id":"c1"}
 """
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from turntape._native import encode_assistant_envelope, encode_tool_envelope
 from turntape.errors import EnvelopeError
 from turntape.messages import ToolUse
-from turntape.replay.envelopes import NativeToolCall, ToolEnvelope
+from turntape.replay.envelopes import NativeToolCall, ToolEnvelope  # noqa: TC001 (pydantic reads it)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

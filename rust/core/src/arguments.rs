@@ -47,7 +47,7 @@ pub fn check(text: &str) -> Result<(), Invalid> {
 #[must_use]
 pub fn complete(text: &str) -> String {
     const NOTHING: &str = "{}";
-    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
     let mut open = Vec::new();
     match validate_to(text.as_bytes(), MAX_ARGUMENT_DEPTH, &mut open) {
         Ok(()) => return trim(text).to_owned(),

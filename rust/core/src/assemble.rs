@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::event::{Event, StopReason, Terminal};
-use crate::json::{MAX_ARGUMENT_DEPTH, Raw, Str, ends_inside_value, push_literal, trim};
+use crate::json::{MAX_ARGUMENT_DEPTH, Raw, Str, ends_inside_value, push_literal, range_in, trim};
 use crate::usage::Usage;
 
 /// A piece of a turn.
@@ -245,6 +245,20 @@ impl Builder {
         Ok(())
     }
 
+    /// The text, thinking or argument text of a block so far; empty for a block that has none.
+    pub(crate) fn main_text(&self, index: usize) -> &str {
+        match self.parts.get(index) {
+            Some((Part::Text { text, .. } | Part::Thinking { text, .. }, _)) => text,
+            Some((Part::Tool { arguments, .. }, _)) => arguments,
+            _ => "",
+        }
+    }
+
+    /// Whether a text block has citations so far.
+    pub(crate) fn has_citations(&self, index: usize) -> bool {
+        matches!(self.parts.get(index), Some((Part::Text { citations, .. }, _)) if !citations.is_empty())
+    }
+
     fn misplaced<T>(&self, index: usize) -> Result<T, Misplaced> {
         Err(Misplaced {
             index,
@@ -453,6 +467,11 @@ impl ProviderParts {
             }
             return;
         }
+        // Bedrock wraps the same: the pieces are `input` of the start's `toolUse`.
+        if let Some(piece) = raw.member("toolUse").and_then(|call| call.string("input")) {
+            piece.push_to(self.input.get_or_insert_default(), &mut self.half);
+            return;
+        }
         for (key, value) in raw.entries() {
             if key.is("type") {
                 continue;
@@ -503,6 +522,9 @@ impl ProviderParts {
         if !start.is_object() || (input.is_none() && self.members.is_empty()) {
             return self.start.clone();
         }
+        if let (Some(call), Some(input)) = (start.member("toolUse"), &input) {
+            return with_member(start, "toolUse", &with_member(call, "input", input));
+        }
         let text = start.text();
         let mut out = String::with_capacity(text.len() + 64);
         let mut copied = 0;
@@ -522,11 +544,10 @@ impl ProviderParts {
                 })
             };
             if let Some(replacement) = replacement {
-                // `value` is a slice of `text`, so the difference of their addresses is its offset.
-                let offset = value.text().as_ptr().addr() - text.as_ptr().addr();
-                out.push_str(&text[copied..offset]);
+                let range = range_in(text, value.text());
+                out.push_str(&text[copied..range.start]);
                 out.push_str(&replacement);
-                copied = offset + value.text().len();
+                copied = range.end;
             }
         }
         let body_end = text.len() - 1;
@@ -554,4 +575,21 @@ impl ProviderParts {
         out.push('}');
         out
     }
+}
+
+/// An object with one member set; everything else byte for byte.
+fn with_member(object: Raw<'_>, name: &str, json: &str) -> String {
+    let text = object.text();
+    let old = object.entries().filter(|(key, _)| key.is(name)).last();
+    if let Some((_, value)) = old {
+        let range = range_in(text, value.text());
+        return format!("{}{json}{}", &text[..range.start], &text[range.end..]);
+    }
+    let comma = if object.is_empty() { "" } else { "," };
+    let mut out = text[..text.len() - 1].to_owned() + comma;
+    push_literal(name, &mut out);
+    out.push(':');
+    out.push_str(json);
+    out.push('}');
+    out
 }

@@ -2,13 +2,23 @@
 
 use std::ops::ControlFlow;
 
+use crate::aws_event_stream;
 use crate::json::{MAX_PAYLOAD_DEPTH, Raw, Str, trim};
+use crate::json_array::Splitter;
 use crate::sse::{EndOfInput, Framer, Item};
 use crate::wire::Dialect;
 
-/// The dialect of a body, from its first payload that tells; none where no payload does.
+/// The dialect of a body, streamed or not, from its first payload that tells; none where no payload does.
 #[must_use]
 pub fn detect(body: &[u8]) -> Option<Dialect> {
+    if aws_event_stream::prelude(body).is_some() {
+        return of_aws(body);
+    }
+    let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    let told = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    if told == Some(&b'[') {
+        return of_array(body);
+    }
     let mut found = None;
     let mut sink = |item: Item<'_>| {
         let text = match &item {
@@ -39,6 +49,47 @@ pub fn detect(body: &[u8]) -> Option<Dialect> {
     found
 }
 
+/// `chunk` messages wrap what a model says in its own way, of which only Anthropic's is a dialect.
+fn of_aws(body: &[u8]) -> Option<Dialect> {
+    const CONVERSE: [&str; 6] = [
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+    ];
+    let mut found = None;
+    let mut framer = aws_event_stream::Framer::new(None);
+    // Broken framing ends the search; what came before it may have told.
+    let _ = framer.feed(body, |message| {
+        found = match message.kind {
+            "chunk" => aws_event_stream::unwrap_chunk(message.payload)
+                .and_then(|inner| of_text(std::str::from_utf8(&inner).ok()?))
+                .filter(|dialect| *dialect == Dialect::Anthropic),
+            kind if CONVERSE.contains(&kind) => Some(Dialect::BedrockConverse),
+            _ => None,
+        };
+        if found.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    found
+}
+
+/// The first element of an array tells, also of one that is cut.
+fn of_array(body: &[u8]) -> Option<Dialect> {
+    let mut found = None;
+    let mut splitter = Splitter::new(None);
+    let _ = splitter.feed(body, |element, _| {
+        found = std::str::from_utf8(element).ok().and_then(of_text);
+        ControlFlow::Break(())
+    });
+    found
+}
+
 fn of_text(text: &str) -> Option<Dialect> {
     let text = trim(text);
     if !text.starts_with(['{', '[']) {
@@ -53,20 +104,34 @@ fn of_text(text: &str) -> Option<Dialect> {
 }
 
 fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
-    let [kind, candidates, usage, feedback, object, choices, error] = payload.members(&[
+    let [
+        kind,
+        candidates,
+        usage,
+        feedback,
+        object,
+        choices,
+        output,
+        error,
+        code,
+    ] = payload.members(&[
         "type",
         "candidates",
         "usageMetadata",
         "promptFeedback",
         "object",
         "choices",
+        "output",
         "error",
+        "code",
     ]);
-    let kind = kind.and_then(Raw::as_str).map(Str::to_text);
+    let text = |value: Option<Raw<'_>>| value.and_then(Raw::as_str).map(Str::to_text);
+    let (kind, object) = (text(kind), text(object));
     match kind.as_deref() {
         Some(kind) if kind.starts_with("response.") => return Some(Dialect::OpenAiResponses),
         Some(
-            "message_start"
+            "message"
+            | "message_start"
             | "content_block_start"
             | "content_block_delta"
             | "content_block_stop"
@@ -74,20 +139,27 @@ fn of_payload(payload: Raw<'_>) -> Option<Dialect> {
             | "message_stop"
             | "ping",
         ) => return Some(Dialect::Anthropic),
+        // Responses puts what the others wrap beside the type.
+        Some("error") if code.is_some() && error.is_none() => {
+            return Some(Dialect::OpenAiResponses);
+        }
         _ => {}
     }
     if candidates.is_some() || usage.is_some() || feedback.is_some() {
         return Some(Dialect::Gemini);
     }
-    let is_chat = object
-        .and_then(Raw::as_str)
-        .is_some_and(|o| o.to_text().starts_with("chat.completion"));
     let has_choice = choices
         .into_iter()
         .flat_map(Raw::elements)
         .any(|choice| choice.member("delta").is_some() || choice.member("message").is_some());
-    if is_chat || has_choice {
-        return Some(Dialect::OpenAiChat);
+    match object.as_deref() {
+        Some(object) if object.starts_with("chat.completion") => return Some(Dialect::OpenAiChat),
+        Some("response") => return Some(Dialect::OpenAiResponses),
+        _ if has_choice => return Some(Dialect::OpenAiChat),
+        _ => {}
+    }
+    if output.and_then(|output| output.member("message")).is_some() {
+        return Some(Dialect::BedrockConverse);
     }
     of_error(kind.as_deref(), error?)
 }

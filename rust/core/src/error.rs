@@ -136,6 +136,17 @@ impl ErrorDocument {
         }
     }
 
+    /// The same fault under the name that the framing gives it.
+    #[must_use]
+    pub fn with_kind(self, kind: &str) -> Self {
+        let retryable = self.retryable || is_passing(kind);
+        Self {
+            kind: kind.to_owned(),
+            retryable,
+            ..self
+        }
+    }
+
     /// Reads a fault from an error object; `payload` is what holds it.
     #[must_use]
     pub fn of(payload: Raw<'_>, error: Option<Raw<'_>>) -> Self {

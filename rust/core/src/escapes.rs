@@ -15,13 +15,33 @@ const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 /// The quotes, backslashes and control characters among eight bytes, first byte lowest: the high bit of
 /// each, exact up to the lowest one that is set.
 #[inline]
-pub(crate) const fn special_bytes(word: u64) -> u64 {
+const fn special_bytes(word: u64) -> u64 {
     let quote = word ^ (ONES * b'"' as u64);
     let slash = word ^ (ONES * b'\\' as u64);
     let hit = (quote.wrapping_sub(ONES) & !quote)
         | (slash.wrapping_sub(ONES) & !slash)
         | (word.wrapping_sub(ONES * 0x20) & !word);
     hit & HIGHS
+}
+
+/// How many bytes come before the first quote, backslash or control character.
+#[inline]
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
+        let hit = special_bytes(u64::from_le_bytes(*chunk));
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes
+        .get(at)
+        .is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\')
+    {
+        at += 1;
+    }
+    at
 }
 
 /// Which of eight bytes are zero: a bit each.

@@ -303,12 +303,33 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The first quote or backslash from `at` on. Most strings are short, so the first bytes are looked at
+/// here; calling out for more only pays off for long ones.
+#[inline]
+pub(crate) fn quote_or_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    const NEAR: usize = 32;
+    let mut here = at;
+    while here < at + NEAR {
+        let Some(chunk) = bytes.get(here..)?.first_chunk::<8>() else {
+            break;
+        };
+        let word = u64::from_le_bytes(*chunk);
+        let hit = bytes_like(word, b'"') | bytes_like(word, b'\\');
+        if hit != 0 {
+            return Some(here + (hit.trailing_zeros() / 8) as usize);
+        }
+        here += 8;
+    }
+    memchr2(b'"', b'\\', bytes.get(here..)?).map(|length| here + length)
+}
+
 /// The end of a string body that starts at `at`: the offset of its closing quote, and whether it holds
 /// escapes. For texts that were validated.
+#[inline]
 fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     let mut escaped = false;
     loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        at = quote_or_escape(bytes, at)?;
         if bytes[at] == b'"' {
             return Some((at, escaped));
         }
@@ -547,59 +568,108 @@ pub fn push_literal(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Scans a string body that was not validated yet, from `at`. Gives the offset of its closing quote and
-/// whether it holds escapes.
-pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
-    let mut escaped = false;
+/// A string body that was scanned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scanned {
+    /// The offset of its closing quote.
+    pub(crate) end: usize,
+    pub(crate) escaped: bool,
+    /// It holds bytes of more than seven bits.
+    pub(crate) wide: bool,
+}
+
+/// Scans a string body that was not validated yet, from `at`.
+#[inline]
+pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<Scanned, JsonError> {
+    let (mut escaped, mut wide) = (false, false);
     loop {
-        at += plain_run(&bytes[at..]);
+        let run = plain_run(&bytes[at..]);
+        at += run.length;
+        wide |= run.wide;
         match bytes.get(at) {
             None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => return Ok((at, escaped)),
+            Some(b'"') => {
+                return Ok(Scanned {
+                    end: at,
+                    escaped,
+                    wide,
+                });
+            }
             Some(b'\\') => {
                 escaped = true;
-                match bytes.get(at + 1) {
-                    None => return Err(JsonError::UnexpectedEnd),
-                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
-                    Some(b'u') => {
-                        for digit in at + 2..at + 6 {
-                            match bytes.get(digit) {
-                                None => return Err(JsonError::UnexpectedEnd),
-                                Some(byte) if byte.is_ascii_hexdigit() => {}
-                                Some(_) => return Err(JsonError::Syntax(digit)),
-                            }
-                        }
-                        at += 6;
-                    }
-                    Some(_) => return Err(JsonError::Syntax(at + 1)),
-                }
+                at = check_escape(bytes, at)?;
             }
             Some(_) => return Err(JsonError::Syntax(at)),
         }
     }
 }
 
-/// How many bytes come before the first quote, backslash or control character.
-pub(crate) fn plain_run(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    // Eight bytes at a time.
-    while let Some(chunk) = bytes
-        .get(at..at + 8)
-        .and_then(|chunk| chunk.first_chunk::<8>())
-    {
-        let hit = escapes::special_bytes(u64::from_le_bytes(*chunk));
-        if hit != 0 {
-            return at + (hit.trailing_zeros() / 8) as usize;
+/// Checks the escape that begins at `at`; gives the offset behind it.
+fn check_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    match bytes.get(at + 1) {
+        None => Err(JsonError::UnexpectedEnd),
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            for digit in at + 2..at + 6 {
+                match bytes.get(digit) {
+                    None => return Err(JsonError::UnexpectedEnd),
+                    Some(byte) if byte.is_ascii_hexdigit() => {}
+                    Some(_) => return Err(JsonError::Syntax(digit)),
+                }
+            }
+            Ok(at + 6)
         }
+        Some(_) => Err(JsonError::Syntax(at + 1)),
+    }
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// The high bit of each byte of `word` that is `byte`; exact up to the first such byte.
+const fn bytes_like(word: u64, byte: u8) -> u64 {
+    let differing = word ^ (ONES * byte as u64);
+    differing.wrapping_sub(ONES) & !differing & HIGHS
+}
+
+/// The bytes of a string body that need no attention.
+struct Run {
+    length: usize,
+    wide: bool,
+}
+
+/// The bytes before the first quote, backslash or control character.
+#[inline]
+fn plain_run(bytes: &[u8]) -> Run {
+    let mut at = 0;
+    let mut seen = 0;
+    // Eight bytes at a time: a byte's high bit is set in `hit` exactly up to the first special byte.
+    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let hit = bytes_like(word, b'"') | bytes_like(word, b'\\') | controls;
+        if hit != 0 {
+            let before = hit.trailing_zeros() / 8;
+            // Only the bytes before the special one count.
+            let counted = word & ((1_u64 << (before * 8)) - 1);
+            return Run {
+                length: at + before as usize,
+                wide: (seen | counted) & HIGHS != 0,
+            };
+        }
+        seen |= word;
         at += 8;
     }
-    while bytes
-        .get(at)
-        .is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\')
+    let mut wide = seen & HIGHS != 0;
+    while let Some(&byte) = bytes.get(at)
+        && byte >= 0x20
+        && byte != b'"'
+        && byte != b'\\'
     {
+        wide |= byte >= 0x80;
         at += 1;
     }
-    at
+    Run { length: at, wide }
 }
 
 pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
@@ -663,7 +733,7 @@ pub(crate) fn validate_to(
         at = skip_space(bytes, at);
         match bytes.get(at) {
             None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => at = check_string(bytes, at + 1)?.0 + 1,
+            Some(b'"') => at = check_string(bytes, at + 1)?.end + 1,
             Some(&byte @ (b'{' | b'[')) => {
                 if open.len() >= max_depth {
                     return Err(JsonError::TooDeep(at));
@@ -725,10 +795,16 @@ fn check_key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
         Some(b'"') => {}
         Some(_) => return Err(JsonError::Syntax(at)),
     }
-    let colon = skip_space(bytes, check_string(bytes, at + 1)?.0 + 1);
+    let colon = skip_space(bytes, check_string(bytes, at + 1)?.end + 1);
     match bytes.get(colon) {
         None => Err(JsonError::UnexpectedEnd),
         Some(b':') => Ok(colon + 1),
         Some(_) => Err(JsonError::Syntax(colon)),
     }
+}
+
+/// Where `part`, a slice of `whole`, stands in it.
+pub(crate) fn range_in(whole: &str, part: &str) -> std::ops::Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
 }

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod assemble;
+pub mod aws_event_stream;
 pub mod decoder;
 pub mod detect;
 pub mod envelope;
@@ -14,6 +15,7 @@ mod escapes;
 pub mod event;
 pub mod image_marker;
 pub mod json;
+pub mod json_array;
 pub mod sse;
 pub mod usage;
 mod wire;

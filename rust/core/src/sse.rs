@@ -85,14 +85,99 @@ enum Line {
     None,
     /// Too short to tell.
     Open,
-    /// A data line; the number is where its value begins.
-    Data(usize),
+    /// A data line, whose value goes into the block's data as it comes.
+    Data,
     /// A field that is kept.
     Kept,
     /// Text that is no SSE, kept up to [`FOREIGN_LIMIT`].
     Foreign,
     /// A comment or an unknown field: nothing is kept.
     Skipped,
+}
+
+/// Bytes that came in pieces, as text: each maximal invalid subpart is one U+FFFD, wherever the cuts are.
+#[derive(Debug)]
+struct Decoded {
+    text: String,
+    /// A sequence that may go on with the next piece.
+    cut: Vec<u8>,
+    /// How many bytes came, whatever became of them.
+    length: usize,
+    is_invalid: bool,
+    /// How many values were not UTF-8.
+    invalid_values: usize,
+}
+
+impl Decoded {
+    const fn new() -> Self {
+        Self {
+            text: String::new(),
+            cut: Vec::new(),
+            length: 0,
+            is_invalid: false,
+            invalid_values: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.cut.clear();
+        self.length = 0;
+        self.is_invalid = false;
+        self.invalid_values = 0;
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.length += bytes.len();
+        let mut rest = bytes;
+        while !self.cut.is_empty() && !rest.is_empty() {
+            self.cut.push(rest[0]);
+            match std::str::from_utf8(&self.cut) {
+                Ok(character) => self.text.push_str(character),
+                Err(error) if error.error_len().is_none() => {
+                    rest = &rest[1..];
+                    continue;
+                }
+                // The byte does not go on with it: it stands for itself.
+                Err(_) => {
+                    self.replace();
+                    self.cut.clear();
+                    continue;
+                }
+            }
+            self.cut.clear();
+            rest = &rest[1..];
+        }
+        if let Ok(text) = simdutf8::basic::from_utf8(rest) {
+            self.text.push_str(text);
+            return;
+        }
+        let is_cut =
+            |bytes| std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
+        let mut chunks = rest.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.text.push_str(chunk.valid());
+            if chunks.peek().is_none() && is_cut(chunk.invalid()) {
+                self.cut.extend_from_slice(chunk.invalid());
+            } else if !chunk.invalid().is_empty() {
+                self.replace();
+            }
+        }
+    }
+
+    fn replace(&mut self) {
+        self.text.push(char::REPLACEMENT_CHARACTER);
+        self.is_invalid = true;
+    }
+
+    /// A value ends: what was cut stays cut.
+    fn end_value(&mut self) {
+        if !self.cut.is_empty() {
+            self.cut.clear();
+            self.replace();
+        }
+        self.invalid_values += usize::from(std::mem::take(&mut self.is_invalid));
+    }
 }
 
 /// The incremental parser. It keeps at most the bytes of one unfinished event.
@@ -107,9 +192,8 @@ pub struct Framer {
     line: Vec<u8>,
     line_kind: Line,
     line_offset: u64,
-    /// The data of the block, behind `data_skip` bytes of the line that it came in.
-    data: Vec<u8>,
-    data_skip: usize,
+    /// The data of the block so far, decoded.
+    data: Decoded,
     data_lines: usize,
     data_offset: u64,
     /// The last event name that came, which is that of the block only if `has_event`.
@@ -165,8 +249,7 @@ impl Framer {
             line: Vec::new(),
             line_kind: Line::None,
             line_offset: 0,
-            data: Vec::new(),
-            data_skip: 0,
+            data: Decoded::new(),
             data_lines: 0,
             data_offset: 0,
             event: String::new(),
@@ -238,6 +321,11 @@ impl Framer {
             at += handler.shortcut(&chunk[at..], base + at as u64);
             block = Some(at);
         }
+        if at == chunk.len() {
+            return Ok(());
+        }
+        // Few streams have a CR, and looking for LF alone is quicker.
+        let has_cr = memchr(b'\r', &chunk[at..]).is_some();
         while at < chunk.len() {
             let rest = &chunk[at..];
             if rest[0] == b'\n' && self.line_kind == Line::None {
@@ -248,8 +336,14 @@ impl Framer {
                 block = Some(at);
                 continue;
             }
-            let Some(length) = memchr2(b'\n', b'\r', rest) else {
-                self.partial(rest, base + at as u64, held)?;
+            let end = if has_cr {
+                memchr2(b'\n', b'\r', rest)
+            } else {
+                memchr(b'\n', rest)
+            };
+            let Some(length) = end else {
+                self.keep(&mut held);
+                self.partial(rest, base + at as u64)?;
                 break;
             };
             let offset = base + at as u64;
@@ -263,32 +357,44 @@ impl Framer {
                 }
             }
             if self.line_kind != Line::None {
-                self.partial(line, offset, held)?;
-                self.end_partial_line(&mut held, handler)?;
+                self.partial(line, offset)?;
+                self.end_partial_line(handler)?;
             } else if line.is_empty() {
                 self.dispatch(held.take(), None, false, handler)?;
                 block = None;
             } else if let Some(value) = line.strip_prefix(b"data:") {
                 let value = value.strip_prefix(b" ").unwrap_or(value);
-                self.check_size(value.len(), offset, held)?;
                 if self.data_lines == 0 {
-                    held = Some(value);
                     self.data_offset = offset;
+                    self.check_size(value.len())?;
+                    held = Some(value);
                 } else {
                     self.keep(&mut held);
-                    self.data.push(b'\n');
-                    self.data.extend_from_slice(value);
+                    self.begin_value();
+                    self.check_size(value.len())?;
+                    self.data.push(value);
+                    self.data.end_value();
                 }
                 self.data_lines += 1;
+            } else if self.repeats_event(line) {
+                self.has_event = true;
             } else {
                 if !line.starts_with(b"event:") {
                     block = None;
                 }
-                self.other_line(line, offset, &mut held, handler)?;
+                self.keep(&mut held);
+                self.other_line(line, offset, handler)?;
             }
         }
         self.keep(&mut held);
         Ok(())
+    }
+
+    /// Whether the line names the event as the one before was named.
+    fn repeats_event(&self, line: &[u8]) -> bool {
+        let name = line.strip_prefix(b"event:");
+        let name = name.map(|name| name.strip_prefix(b" ").unwrap_or(name));
+        name == Some(self.event.as_bytes()) && self.alien_offset.is_none()
     }
 
     /// Whether the next byte begins a block: no line of one has come.
@@ -331,32 +437,41 @@ impl Framer {
     fn keep(&mut self, held: &mut Option<&[u8]>) {
         if let Some(value) = held.take() {
             self.data.clear();
-            self.data_skip = 0;
-            self.data.extend_from_slice(value);
+            self.data.push(value);
+            self.data.end_value();
         }
     }
 
-    fn data_length(&self, held: Option<&[u8]>) -> usize {
-        held.map_or(self.data.len() - self.data_skip, <[u8]>::len)
+    /// Sets a further data value off from those before it.
+    fn begin_value(&mut self) {
+        if self.data_lines == 0 {
+            self.data.clear();
+        } else {
+            self.data.push(b"\n");
+        }
     }
 
-    fn check_size(&self, added: usize, line_offset: u64, held: Option<&[u8]>) -> Result<(), Stop> {
-        let Some(limit) = self.max_event_bytes else {
-            return Ok(());
-        };
-        let (before, offset) = match self.data_lines {
-            0 => (0, line_offset),
-            _ => (self.data_length(held) + 1, self.data_offset),
-        };
-        if before + added > limit {
-            Err(Stop::TooLarge(TooLarge { offset }))
+    /// Checks the size of the event with `added` more bytes of data.
+    fn check_size(&self, added: usize) -> Result<(), Stop> {
+        let before = if self.data_lines == 0 {
+            0
         } else {
-            Ok(())
+            self.data.length
+        };
+        self.check_total(before + added)
+    }
+
+    fn check_total(&self, total: usize) -> Result<(), Stop> {
+        match self.max_event_bytes {
+            Some(limit) if total > limit => Err(Stop::TooLarge(TooLarge {
+                offset: self.data_offset,
+            })),
+            _ => Ok(()),
         }
     }
 
     /// Takes a piece of a line whose end has not come yet.
-    fn partial(&mut self, bytes: &[u8], offset: u64, held: Option<&[u8]>) -> Result<(), Stop> {
+    fn partial(&mut self, bytes: &[u8], offset: u64) -> Result<(), Stop> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -365,24 +480,37 @@ impl Framer {
             self.line_offset = offset;
         }
         match self.line_kind {
-            Line::Skipped => return Ok(()),
+            Line::Skipped => {}
+            Line::Data => {
+                self.data.push(bytes);
+                self.check_total(self.data.length)?;
+            }
             Line::Foreign => {
                 let room = FOREIGN_LIMIT.saturating_sub(self.line.len());
                 self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
-                return Ok(());
             }
-            _ => self.line.extend_from_slice(bytes),
-        }
-        if self.line_kind == Line::Open {
-            self.line_kind = self.classify();
-            if self.line_kind == Line::Skipped {
-                self.line.clear();
-            } else if self.line_kind == Line::Foreign {
-                self.line.truncate(FOREIGN_LIMIT);
+            Line::Kept => self.line.extend_from_slice(bytes),
+            Line::None | Line::Open => {
+                self.line.extend_from_slice(bytes);
+                self.line_kind = self.classify();
+                match self.line_kind {
+                    Line::Data => {
+                        let value = &self.line["data:".len()..];
+                        let start =
+                            self.line.len() - value.strip_prefix(b" ").unwrap_or(value).len();
+                        if self.data_lines == 0 {
+                            self.data_offset = self.line_offset;
+                        }
+                        self.begin_value();
+                        self.data.push(&self.line[start..]);
+                        self.line.clear();
+                        self.check_total(self.data.length)?;
+                    }
+                    Line::Skipped => self.line.clear(),
+                    Line::Foreign => self.line.truncate(FOREIGN_LIMIT),
+                    Line::None | Line::Open | Line::Kept => {}
+                }
             }
-        }
-        if let Line::Data(start) = self.line_kind {
-            self.check_size(self.line.len() - start, self.line_offset, held)?;
         }
         Ok(())
     }
@@ -403,42 +531,28 @@ impl Framer {
             b"" => Line::Skipped,
             // The space that may follow the colon is not part of the value.
             b"data" if self.line.len() == colon + 1 => Line::Open,
-            b"data" => Line::Data(colon + 1 + usize::from(self.line[colon + 1] == b' ')),
+            b"data" => Line::Data,
             b"event" | b"id" | b"retry" => Line::Kept,
             _ if self.foreign => Line::Foreign,
             _ => Line::Skipped,
         }
     }
 
-    fn end_partial_line(
-        &mut self,
-        held: &mut Option<&[u8]>,
-        handler: &mut impl Handler,
-    ) -> Result<(), Stop> {
-        let kind = std::mem::replace(&mut self.line_kind, Line::None);
-        let offset = self.line_offset;
-        match kind {
+    fn end_partial_line(&mut self, handler: &mut impl Handler) -> Result<(), Stop> {
+        match std::mem::replace(&mut self.line_kind, Line::None) {
             Line::Skipped | Line::None => {}
-            Line::Data(start) if self.data_lines == 0 => {
-                std::mem::swap(&mut self.data, &mut self.line);
-                self.data_skip = start;
-                self.data_offset = offset;
-                self.data_lines = 1;
-            }
-            Line::Data(start) => {
-                self.keep(held);
-                self.data.push(b'\n');
-                self.data.extend_from_slice(&self.line[start..]);
+            Line::Data => {
+                self.data.end_value();
                 self.data_lines += 1;
             }
             Line::Open | Line::Kept | Line::Foreign => {
                 let line = std::mem::take(&mut self.line);
-                let result = self.other_line(&line, offset, held, handler);
+                let result = self.other_line(&line, self.line_offset, handler);
                 self.line = line;
+                self.line.clear();
                 result?;
             }
         }
-        self.line.clear();
         Ok(())
     }
 
@@ -447,7 +561,6 @@ impl Framer {
         &mut self,
         line: &[u8],
         offset: u64,
-        held: &mut Option<&[u8]>,
         handler: &mut impl Handler,
     ) -> Result<(), Stop> {
         let (name, value) = match memchr(b':', line) {
@@ -459,16 +572,13 @@ impl Framer {
         match name {
             b"data" => {
                 // Without a value: an unfinished line too short to tell, or no colon at all.
-                self.check_size(value.len(), offset, *held)?;
-                self.keep(held);
                 if self.data_lines == 0 {
-                    self.data.clear();
-                    self.data_skip = 0;
                     self.data_offset = offset;
-                } else {
-                    self.data.push(b'\n');
                 }
-                self.data.extend_from_slice(value);
+                self.begin_value();
+                self.check_size(value.len())?;
+                self.data.push(value);
+                self.data.end_value();
                 self.data_lines += 1;
                 return Ok(());
             }
@@ -532,22 +642,24 @@ impl Framer {
     ) -> Result<(), Stop> {
         let mut result = Ok(());
         if self.data_lines > 0 {
-            let bytes = held.unwrap_or(&self.data[self.data_skip..]);
-            let data = if let Ok(text) = std::str::from_utf8(bytes) {
-                Cow::Borrowed(text)
-            } else {
-                for line in bytes.split(|&byte| byte == b'\n') {
-                    if std::str::from_utf8(line).is_err() {
-                        emit(
-                            handler,
-                            Item::InvalidUtf8 {
-                                offset: self.data_offset,
-                            },
-                        )?;
-                    }
-                }
-                String::from_utf8_lossy(bytes)
+            let (data, invalid) = match held {
+                Some(value) => match simdutf8::basic::from_utf8(value) {
+                    Ok(text) => (Cow::Borrowed(text), 0),
+                    Err(_) => (String::from_utf8_lossy(value), 1),
+                },
+                None => (
+                    Cow::Borrowed(self.data.text.as_str()),
+                    self.data.invalid_values,
+                ),
             };
+            for _ in 0..invalid {
+                emit(
+                    handler,
+                    Item::InvalidUtf8 {
+                        offset: self.data_offset,
+                    },
+                )?;
+            }
             let frame = Frame {
                 event: if self.has_event { &self.event } else { "" },
                 block: block.filter(|_| held.is_some() && matches!(data, Cow::Borrowed(_))),
@@ -568,8 +680,6 @@ impl Framer {
             );
         }
         self.data_lines = 0;
-        self.data.clear();
-        self.data_skip = 0;
         self.has_event = false;
         self.retry = None;
         if self.alien_offset.take().is_some() {
@@ -583,7 +693,7 @@ impl Framer {
             self.no_bom();
         }
         if self.line_kind != Line::None {
-            self.end_partial_line(&mut None, handler)?;
+            self.end_partial_line(handler)?;
         }
         if self.data_lines > 0 && policy == EndOfInput::Discard {
             let offset = self.data_offset;

@@ -162,3 +162,81 @@ pub(crate) fn chat(report: Raw<'_>) -> Option<Usage> {
         reasoning_tokens: reasoning,
     })
 }
+
+/// Usage as OpenAI Responses reports it.
+pub(crate) fn responses(report: Raw<'_>) -> Option<Usage> {
+    let [input, input_details, output, output_details] = report.members(&[
+        "input_tokens",
+        "input_tokens_details",
+        "output_tokens",
+        "output_tokens_details",
+    ]);
+    let number = |value: Option<Raw<'_>>| value.and_then(Raw::as_u64);
+    let detail = |object: Option<Raw<'_>>, name: &str| number(object.and_then(|o| o.member(name)));
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let input = number(input).unwrap_or(0);
+    let cached = detail(input_details, "cached_tokens").unwrap_or(0);
+    Some(Usage {
+        input_tokens: input.checked_sub(cached).unwrap_or(input),
+        output_tokens: number(output).unwrap_or(0),
+        cache_read_tokens: cached,
+        reasoning_tokens: detail(output_details, "reasoning_tokens").unwrap_or(0),
+        ..Usage::default()
+    })
+}
+
+/// Usage as Gemini reports it.
+pub(crate) fn gemini(report: Raw<'_>) -> Option<Usage> {
+    let known = report.members(&[
+        "promptTokenCount",
+        "cachedContentTokenCount",
+        "toolUsePromptTokenCount",
+        "candidatesTokenCount",
+        "thoughtsTokenCount",
+        "totalTokenCount",
+    ]);
+    if known.iter().all(Option::is_none) {
+        return None;
+    }
+    let [prompt, cached, tools, candidates, thoughts, _] =
+        known.map(|value| value.and_then(Raw::as_u64).unwrap_or(0));
+    let fresh = prompt.checked_sub(cached).unwrap_or(prompt);
+    Some(Usage {
+        input_tokens: fresh.saturating_add(tools),
+        output_tokens: candidates.saturating_add(thoughts),
+        cache_read_tokens: cached,
+        reasoning_tokens: thoughts,
+        ..Usage::default()
+    })
+}
+
+/// Usage as Bedrock's Converse reports it: its counters exclude the caches already.
+pub(crate) fn bedrock(report: Raw<'_>) -> Option<Usage> {
+    let [input, output, read, write, details] = report.members(&[
+        "inputTokens",
+        "outputTokens",
+        "cacheReadInputTokens",
+        "cacheWriteInputTokens",
+        "cacheDetails",
+    ]);
+    if [input, output, read, write].iter().all(Option::is_none) {
+        return None;
+    }
+    let number = |value: Option<Raw<'_>>| value.and_then(Raw::as_u64).unwrap_or(0);
+    let one_hour = details
+        .into_iter()
+        .flat_map(Raw::elements)
+        .filter(|detail| detail.string("ttl").is_some_and(|ttl| ttl.is("1h")))
+        .map(|detail| number(detail.member("inputTokens")))
+        .fold(0, u64::saturating_add);
+    Some(Usage {
+        input_tokens: number(input),
+        output_tokens: number(output),
+        cache_read_tokens: number(read),
+        cache_write_tokens: number(write),
+        cache_write_1h_tokens: one_hour,
+        reasoning_tokens: 0,
+    })
+}

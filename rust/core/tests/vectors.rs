@@ -265,10 +265,16 @@ fn merged(events: &[Value]) -> Vec<Value> {
 }
 
 fn run_stream(dialect: Dialect, case: &Value, chunk: usize) -> Vec<String> {
-    let body = text_of(&case["body"]).into_bytes();
+    let body = match case["body_hex"].as_str() {
+        Some(hex) => unhex(hex),
+        None => text_of(&case["body"]).into_bytes(),
+    };
+    let dialect = case["dialect"]
+        .as_str()
+        .and_then(Dialect::from_name)
+        .unwrap_or(dialect);
     let expected = &case["expected"];
-    let mut decoder =
-        StreamDecoder::new(dialect, options_of(case)).expect("a dialect of this version");
+    let mut decoder = StreamDecoder::new(dialect, options_of(case));
     let mut events = Vec::new();
     for piece in body.chunks(chunk) {
         decoder.feed(piece);
@@ -380,6 +386,21 @@ fn check_streams(file: &str, dialect: Dialect) {
 #[test]
 fn chat_streams() {
     check_streams("chat_streams.json", Dialect::OpenAiChat);
+}
+
+#[test]
+fn responses_streams() {
+    check_streams("responses_streams.json", Dialect::OpenAiResponses);
+}
+
+#[test]
+fn gemini_streams() {
+    check_streams("gemini_streams.json", Dialect::Gemini);
+}
+
+#[test]
+fn bedrock_streams() {
+    check_streams("bedrock_streams.json", Dialect::BedrockConverse);
 }
 
 #[test]
@@ -529,12 +550,41 @@ fn detection() {
         .filter(|case| case["op"] == "detect_dialect")
     {
         let body = match case["body_hex"].as_str() {
-            // Binary frames are for a later version.
-            Some(_) => continue,
+            Some(hex) => unhex(hex),
             None => text_of(&case["body"]).into_bytes(),
         };
         let found = detect(&body).map(Dialect::as_str);
         let wanted = case["expected"]["dialect"].as_str();
         assert_eq!(found, wanted, "{}", case["name"]);
+    }
+}
+
+#[test]
+fn parse_response() {
+    for case in cases("dialects.json")
+        .iter()
+        .filter(|case| case["op"] == "parse_response")
+    {
+        let dialect = case["dialect"]
+            .as_str()
+            .and_then(Dialect::from_name)
+            .expect("a dialect");
+        let body = text_of(&case["body"]).into_bytes();
+        let decoded = StreamDecoder::parse_response(dialect, Options::default(), &body);
+        assert_eq!(decoded.failure, None, "{}", case["name"]);
+        let message = message_value(&decoded.message);
+        let wanted = &case["expected"]["message"];
+        assert!(
+            agrees(wanted, &message, &mut Vec::new()),
+            "{}: {message}",
+            case["name"]
+        );
+        let codes: BTreeSet<&str> = decoded.warnings.iter().map(|w| w.code.as_str()).collect();
+        assert_eq!(
+            json!(codes),
+            case["expected"]["warnings"],
+            "{}",
+            case["name"]
+        );
     }
 }

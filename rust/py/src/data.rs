@@ -8,11 +8,10 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 use turntape_core::Dialect;
-use turntape_core::decoder::Options;
+use turntape_core::decoder::{Options, StreamDecoder};
 use turntape_core::sse::EndOfInput;
 
 use crate::classes::classes;
-use crate::errors;
 
 /// From this size on the interpreter is released while bytes are read; below, that costs more than it
 /// gives.
@@ -143,8 +142,7 @@ impl Settings {
         })
     }
 
-    pub(crate) fn decoder(&self) -> PyResult<turntape_core::decoder::StreamDecoder> {
-        turntape_core::decoder::StreamDecoder::new(self.dialect, self.options.clone())
-            .map_err(errors::unsupported)
+    pub(crate) fn decoder(&self) -> StreamDecoder {
+        StreamDecoder::new(self.dialect, self.options.clone())
     }
 }

@@ -46,7 +46,7 @@ impl StreamDecoder {
             name_map,
             vendor,
         )?;
-        let inner = Mutex::new(settings.decoder()?);
+        let inner = Mutex::new(settings.decoder());
         Ok(Self { settings, inner })
     }
 

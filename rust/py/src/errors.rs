@@ -4,7 +4,6 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
-use turntape_core::decoder::Unsupported;
 use turntape_core::error::{Failure, FailureKind};
 
 use crate::events::warning_to_python;
@@ -51,17 +50,6 @@ pub(crate) fn stream_error<'py>(
         }
     };
     class.call((&failure.message,), Some(&arguments))
-}
-
-pub(crate) fn unsupported(Unsupported(dialect): Unsupported) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    Python::attach(|py| match class(py, &CLASS, "UnsupportedDialect") {
-        Ok(class) => PyErr::from_type(
-            class,
-            (format!("this version cannot decode {}", dialect.as_str()),),
-        ),
-        Err(error) => error,
-    })
 }
 
 pub(crate) fn unknown_dialect(py: Python<'_>) -> PyErr {

@@ -9,7 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 use turntape_core::Dialect;
 use turntape_core::assemble::Builder;
-use turntape_core::decoder::Decoded;
+use turntape_core::decoder::{Decoded, StreamDecoder};
 use turntape_core::detect::detect;
 
 use crate::data::{RELEASE_AT, Settings, bytes_of, dialect_of, dialect_to_python, number};
@@ -44,7 +44,7 @@ pub(crate) fn decode<'py>(
         name_map,
         vendor,
     )?;
-    let mut decoder = settings.decoder()?;
+    let mut decoder = settings.decoder();
     let bytes = bytes_of(body)?;
     let bytes: &[u8] = &bytes;
     let mut run = || {
@@ -104,7 +104,7 @@ pub(crate) fn decode_message<'py>(
         name_map,
         vendor,
     )?;
-    let decoder = settings.decoder()?;
+    let decoder = settings.decoder();
     let bytes = bytes_of(body)?;
     let bytes: &[u8] = &bytes;
     let result = if bytes.len() >= RELEASE_AT {
@@ -176,12 +176,11 @@ pub(crate) fn decode_many<'py>(
         name_map,
         vendor,
     )?;
-    settings.decoder()?;
     let mut sources = Vec::new();
     for body in bodies.try_iter()? {
         sources.push(Body::new(&body?)?);
     }
-    let decoded = py.detach(|| run_many(&settings, &sources, threads))?;
+    let decoded = py.detach(|| run_many(&settings, &sources, threads));
     let mut results = Vec::with_capacity(decoded.len());
     for decoded in &decoded {
         results.push(match outcome(py, &settings, decoded)? {
@@ -213,21 +212,21 @@ impl Body {
     }
 }
 
-fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> PyResult<Vec<Decoded>> {
+fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> Vec<Decoded> {
     // The threads take one body after the other, so that a long one does not hold up the rest.
     let next = AtomicUsize::new(0);
-    let work = || -> PyResult<Vec<(usize, Decoded)>> {
+    let work = || {
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(body) = bodies.get(at) else {
-                return Ok(done);
+                return done;
             };
-            done.push((at, settings.decoder()?.decode_message(body.bytes())));
+            done.push((at, settings.decoder().decode_message(body.bytes())));
         }
     };
-    let parts = if threads == 1 {
-        vec![work()]
+    let mut all: Vec<(usize, Decoded)> = if threads == 1 {
+        work()
     } else {
         std::thread::scope(|scope| {
             let handles: Vec<_> = (0..threads.min(bodies.len()))
@@ -235,7 +234,7 @@ fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> PyResult<Ve
                 .collect();
             handles
                 .into_iter()
-                .map(|handle| {
+                .flat_map(|handle| {
                     handle
                         .join()
                         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -243,12 +242,49 @@ fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> PyResult<Ve
                 .collect()
         })
     };
-    let mut all = Vec::with_capacity(bodies.len());
-    for part in parts {
-        all.extend(part?);
-    }
     all.sort_by_key(|(at, _)| *at);
-    Ok(all.into_iter().map(|(_, decoded)| decoded).collect())
+    all.into_iter().map(|(_, decoded)| decoded).collect()
+}
+
+/// Read the whole body of a response that was not streamed.
+#[pyfunction]
+#[pyo3(signature = (body, dialect, *, choice = 0, strict = false, server_tools = None, name_map = None, vendor = None))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the keyword arguments of one Python signature"
+)]
+pub(crate) fn parse_response<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    dialect: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = number)] choice: u64,
+    strict: bool,
+    server_tools: Option<&Bound<'py, PyAny>>,
+    name_map: Option<HashMap<String, String>>,
+    vendor: Option<String>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = Settings::new(
+        dialect,
+        choice,
+        "flush",
+        None,
+        strict,
+        server_tools,
+        name_map,
+        vendor,
+    )?;
+    let bytes = bytes_of(body)?;
+    let bytes: &[u8] = &bytes;
+    let read = || StreamDecoder::parse_response(settings.dialect, settings.options.clone(), bytes);
+    let result = if bytes.len() >= RELEASE_AT {
+        py.detach(read)
+    } else {
+        read()
+    };
+    match outcome(py, &settings, &result)? {
+        Outcome::Message(message) => Ok(message),
+        Outcome::Error(error) => Err(PyErr::from_value(error)),
+    }
 }
 
 /// Add events up to the message that they tell of.

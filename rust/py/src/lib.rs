@@ -27,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_many, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::parse_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;

@@ -6,8 +6,8 @@
 use super::number::is_canonical_number;
 use super::parse::{Assistant, Call, Tool};
 use super::{DEPTH_AROUND_EXTRA, MAX_ENVELOPE_DEPTH};
-use crate::escapes::canonical_end;
-use crate::json::{Raw, Str, check_number, plain_run};
+use crate::escapes::{canonical_end, plain_length};
+use crate::json::{Raw, Str, check_number};
 
 /// What the strings of an envelope say whose literals hold escapes, in the order of the text; those of
 /// extra content left out. Found out on the way, it need not be found out again.
@@ -173,7 +173,7 @@ impl<'a, 's> Scan<'a, 's> {
         self.expect("\"")?;
         let from = self.at;
         let bytes = self.text.as_bytes();
-        let first = from + plain_run(bytes.get(from..)?);
+        let first = from + plain_length(bytes.get(from..)?);
         match bytes.get(first)? {
             b'"' => {
                 *into = Str::with_flag(self.text.get(from..first)?, false);

@@ -1,52 +1,24 @@
 //! Anthropic Messages, as in Anthropic's streaming documentation and as its imitators speak it.
 
-use std::collections::BTreeMap;
-
-use super::Wire;
-use super::template::range_in;
+use super::slots::{Slot, Slots, open_late};
 use super::turn::{BlockKind, Hot, Turn};
-use crate::assemble::object;
+use super::{Payload, Wire, other_members, value_str};
+use crate::assemble::Builder;
 use crate::error::ErrorDocument;
 use crate::event::{Event, StopReason, Terminal, WarningCode};
-use crate::json::{Raw, Str};
+use crate::json::{Raw, Str, range_in};
 use crate::usage::AnthropicUsage;
-
-/// A block that is open on the wire.
-#[derive(Debug)]
-enum Slot {
-    /// Opens at its first delta.
-    Text(Option<usize>),
-    /// Opens at its first delta.
-    Thinking(Option<usize>),
-    /// The input of the start block, which counts unless argument deltas come.
-    Tool {
-        block: usize,
-        input: Option<String>,
-    },
-    Extension(usize),
-    Redacted(usize),
-}
-
-impl Slot {
-    const fn block(&self) -> Option<usize> {
-        match *self {
-            Self::Text(block) | Self::Thinking(block) => block,
-            Self::Tool { block, .. } | Self::Extension(block) | Self::Redacted(block) => {
-                Some(block)
-            }
-        }
-    }
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Anthropic {
-    slots: BTreeMap<i64, Slot>,
+    slots: Slots,
     usage: AnthropicUsage,
     reason: Option<String>,
     id: Option<String>,
 }
 
-fn stop_reason(raw: &str) -> StopReason {
+/// The stop reasons of Anthropic, which Bedrock shares.
+pub(super) fn stop_reason(raw: &str) -> StopReason {
     match raw {
         "end_turn" => StopReason::EndTurn,
         "tool_use" => StopReason::ToolUse,
@@ -71,8 +43,12 @@ impl Wire for Anthropic {
     fn payload(
         &mut self,
         turn: &mut Turn,
-        payload: Raw<'_>,
-        faulty: bool,
+        _said: &Builder,
+        Payload {
+            raw: payload,
+            faulty,
+            ..
+        }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
         let [kind, index, message, block, delta, usage] = payload.members(&[
             "type",
@@ -100,10 +76,11 @@ impl Wire for Anthropic {
                 (Some(index), Some(delta)) => self.block_delta(turn, index, delta, payload),
                 _ => turn.warn(WarningCode::DroppedFragment),
             },
-            "content_block_stop" => match index.and_then(|index| self.slots.remove(&index)) {
-                Some(slot) => close(turn, slot),
-                None => turn.warn(WarningCode::DroppedFragment),
-            },
+            "content_block_stop" => {
+                if !index.is_some_and(|index| self.slots.close(turn, index)) {
+                    turn.warn(WarningCode::DroppedFragment);
+                }
+            }
             "message_delta" => {
                 turn.start(None, None);
                 self.facts(turn, delta);
@@ -125,16 +102,34 @@ impl Wire for Anthropic {
         Ok(())
     }
 
-    fn has_content(&self, payload: Raw<'_>) -> bool {
-        let [kind, block] = payload.members(&["type", "content_block"]);
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        self.message_start(turn, Some(body))?;
+        self.stop(turn, Terminal::MessageStop);
+        Ok(())
+    }
+
+    fn has_content(&self, Payload { raw: payload, .. }: Payload<'_>) -> bool {
+        let [kind, message, block, delta] =
+            payload.members(&["type", "message", "content_block", "delta"]);
         match kind.and_then(Raw::as_str).map(Str::to_text).as_deref() {
+            // A repeated start is its usage only.
+            Some("message_start") => {
+                let id = value_str(message.and_then(|message| message.member("id")));
+                id.is_some_and(|id| !self.id.as_deref().is_some_and(|known| id.is(known)))
+            }
             Some("content_block_start") => block.is_some_and(|block| {
-                let kind = block.string("type");
-                let hidden = |name: &str| block.string(name).is_none_or(Str::is_empty);
-                !(kind.is_some_and(|k| k.is("text")) && hidden("text")
-                    || kind.is_some_and(|k| k.is("thinking"))
-                        && hidden("thinking")
-                        && hidden("signature"))
+                let [kind, text, thinking, signature, citations] =
+                    block.members(&["type", "text", "thinking", "signature", "citations"]);
+                let is_late = kind
+                    .and_then(Raw::as_str)
+                    .is_some_and(|kind| kind.is("text") || kind.is("thinking"));
+                let content = [text, thinking, signature, citations];
+                !is_late || content.into_iter().flatten().any(|value| !value.is_empty())
+            }),
+            Some("content_block_delta") => delta.is_some_and(|delta| {
+                delta
+                    .entries()
+                    .any(|(key, value)| !key.is("type") && !value.is_null() && !value.is_empty())
             }),
             Some("ping" | "message_delta" | "message_stop" | "content_block_stop" | "error")
             | None => false,
@@ -196,8 +191,7 @@ impl Anthropic {
         self.id = id.filter(|id| !id.is_empty()).map(Str::to_text);
         // Programmatic tool calling sends a whole response in its start.
         for block in content.into_iter().flat_map(Raw::elements) {
-            let slot = Self::open(turn, block);
-            close(turn, slot);
+            Self::open(turn, block).close(turn);
         }
         self.facts(turn, message);
         Ok(())
@@ -217,23 +211,16 @@ impl Anthropic {
     }
 
     fn stop(&mut self, turn: &mut Turn, terminal: Terminal) {
-        // Blocks that the wire left open close in the order in which they opened, whatever its own indices.
-        let mut open: Vec<Slot> = std::mem::take(&mut self.slots).into_values().collect();
-        open.sort_by_key(Slot::block);
-        for slot in open {
-            close(turn, slot);
-        }
+        self.slots.close_all(turn);
         let reason = self.reason.take();
         let stop = reason.as_deref().map_or(StopReason::Unknown, stop_reason);
         turn.stop(stop, reason.as_deref(), terminal);
     }
 
     fn block_start(&mut self, turn: &mut Turn, index: i64, block: Raw<'_>) {
-        if let Some(old) = self.slots.remove(&index) {
-            close(turn, old);
-        }
+        self.slots.close(turn, index);
         let slot = Self::open(turn, block);
-        self.slots.insert(index, slot);
+        self.slots.put(turn, index, slot);
     }
 
     /// Opens a block from its start, with the content that the start holds.
@@ -286,13 +273,13 @@ impl Anthropic {
                 if kind.ends_with("_tool_use") {
                     turn.mark_server_call();
                 }
-                Slot::Extension(open_extension(turn, &kind, block))
+                Slot::extension(turn, &kind, block)
             }
         }
     }
 
     fn block_delta(&mut self, turn: &mut Turn, index: i64, delta: Raw<'_>, payload: Raw<'_>) {
-        let Some(slot) = self.slots.get_mut(&index) else {
+        let Some(slot) = self.slots.get_mut(index) else {
             turn.warn(WarningCode::DroppedFragment);
             return;
         };
@@ -372,46 +359,16 @@ impl Anthropic {
     }
 }
 
-/// A string that is there and not empty.
-fn value_str(value: Option<Raw<'_>>) -> Option<Str<'_>> {
-    value
-        .and_then(Raw::as_str)
-        .filter(|string| !string.is_empty())
-}
-
-/// The block of a slot, which its first content opens.
-fn open_late(turn: &mut Turn, slot: &mut Option<usize>, kind: BlockKind) -> usize {
-    *slot.get_or_insert_with(|| turn.open(kind))
-}
-
-fn open_extension(turn: &mut Turn, kind: &str, block: Raw<'_>) -> usize {
-    let index = turn.open(BlockKind::Extension);
-    turn.log.push(Event::Extension {
-        index: Some(index),
-        kind,
-        json: block.text(),
-    });
-    index
-}
-
 fn open_tool(turn: &mut Turn, block: Raw<'_>) -> Slot {
     let [id, name, input] = block.members(&["id", "name", "input"]);
     let name = value_str(name)
         .map(|name| turn.text(name))
         .unwrap_or_default();
     if turn.options.server_tools.contains(&name) {
-        turn.mark_server_call();
-        return Slot::Extension(open_extension(turn, "tool_use", block));
+        return Slot::extension(turn, "tool_use", block);
     }
     let id = value_str(id).map(|id| turn.text(id));
-    let known = ["type", "id", "name", "input"];
-    let others: Vec<(String, &str)> = block
-        .entries()
-        .filter(|(key, value)| !value.is_null() && !known.iter().any(|name| key.is(name)))
-        .map(|(key, value)| (key.to_text(), value.text()))
-        .collect();
-    let extra = (!others.is_empty())
-        .then(|| object(others.iter().map(|(name, json)| (name.as_str(), *json))));
+    let extra = other_members(block, &["type", "id", "name", "input"]);
     let index = turn.open(BlockKind::Tool);
     turn.tool_start(index, id.as_deref(), &name, extra.as_deref());
     let input = input
@@ -420,23 +377,5 @@ fn open_tool(turn: &mut Turn, block: Raw<'_>) -> Slot {
     Slot::Tool {
         block: index,
         input,
-    }
-}
-
-fn close(turn: &mut Turn, slot: Slot) {
-    match slot {
-        Slot::Text(block) | Slot::Thinking(block) => {
-            if let Some(block) = block {
-                turn.close(block);
-            }
-        }
-        Slot::Tool { block, input } => {
-            // The input of the start block counts where no argument delta came.
-            if let Some(input) = input {
-                turn.raw_arguments(block, &input);
-            }
-            turn.close(block);
-        }
-        Slot::Extension(block) | Slot::Redacted(block) => turn.close(block),
     }
 }

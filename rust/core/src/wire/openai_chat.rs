@@ -2,19 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Wire;
-use super::template::range_in;
+use super::template::FreeMember;
 use super::turn::{BlockKind, Hot, Turn};
-use crate::assemble::object;
+use super::{Payload, Wire, value_str};
+use crate::assemble::{Builder, object};
 use crate::error::ErrorDocument;
 use crate::event::{Event, StopReason, Terminal, WarningCode};
-use crate::json::{Raw, Str, push_literal, trim};
+use crate::json::{Raw, Str, push_literal, range_in};
 use crate::usage;
 
 /// A tool call that the wire builds from fragments.
 #[derive(Debug)]
 struct Call {
-    block: usize,
+    /// Opens when the call is announced; a tool that the provider runs has none till it is whole.
+    block: Option<usize>,
+    is_open: bool,
     id: Option<String>,
     name: String,
     extra: Option<String>,
@@ -32,6 +34,8 @@ struct Call {
 )]
 pub(crate) struct OpenAiChat {
     choice: u64,
+    /// The body is no stream: choices hold a message, not deltas.
+    is_whole: bool,
     chunks: bool,
     choice_seen: bool,
     done: bool,
@@ -66,13 +70,6 @@ fn stop_reason(raw: &str) -> StopReason {
     }
 }
 
-/// A string that is there and not empty.
-fn value_str(value: Option<Raw<'_>>) -> Option<Str<'_>> {
-    value
-        .and_then(Raw::as_str)
-        .filter(|string| !string.is_empty())
-}
-
 /// An id or a name; `""` and `"null"` are none.
 fn label(value: Option<Raw<'_>>) -> Option<Str<'_>> {
     value_str(value).filter(|label| !label.is("null"))
@@ -86,21 +83,26 @@ const REASONING_FIELDS: [&str; 4] = [
 ];
 
 impl Wire for OpenAiChat {
-    fn free_members(&self) -> &'static [(&'static str, bool)] {
-        &[
-            ("id", false),
-            ("model", false),
-            ("obfuscation", true),
-            ("system_fingerprint", false),
-            ("service_tier", false),
-        ]
+    fn free_members(&self) -> &'static [FreeMember] {
+        const MEMBERS: [FreeMember; 5] = [
+            FreeMember::sometimes("id"),
+            FreeMember::sometimes("model"),
+            FreeMember::always("obfuscation"),
+            FreeMember::sometimes("system_fingerprint"),
+            FreeMember::sometimes("service_tier"),
+        ];
+        &MEMBERS
     }
 
     fn payload(
         &mut self,
         turn: &mut Turn,
-        payload: Raw<'_>,
-        faulty: bool,
+        _said: &Builder,
+        Payload {
+            raw: payload,
+            faulty,
+            ..
+        }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
         let [
             id,
@@ -131,9 +133,10 @@ impl Wire for OpenAiChat {
             .all(Option::is_none);
         Self::usage(turn, top_usage);
         for choice in choices.into_iter().flat_map(Raw::elements) {
+            let delta = if self.is_whole { "message" } else { "delta" };
             let [index, delta, reason, logprobs, usage, error] = choice.members(&[
                 "index",
-                "delta",
+                delta,
                 "finish_reason",
                 "logprobs",
                 "usage",
@@ -192,6 +195,18 @@ impl Wire for OpenAiChat {
         fault
     }
 
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        self.is_whole = true;
+        let payload = Payload {
+            raw: body,
+            name: "",
+            faulty: false,
+        };
+        self.payload(turn, &Builder::default(), payload)?;
+        self.done(turn);
+        Ok(())
+    }
+
     fn done(&mut self, turn: &mut Turn) {
         self.done = true;
         if !self.choice_seen {
@@ -201,19 +216,37 @@ impl Wire for OpenAiChat {
         self.stop(turn, Terminal::Done);
     }
 
-    fn has_content(&self, payload: Raw<'_>) -> bool {
-        payload
+    fn has_content(&self, Payload { raw: payload, .. }: Payload<'_>) -> bool {
+        const CONTENT: [&str; 13] = [
+            "content",
+            "reasoning_content",
+            "reasoning",
+            "reasoning_text",
+            "reasoning_details",
+            "refusal",
+            "tool_calls",
+            "function_call",
+            "annotations",
+            "images",
+            "audio",
+            "executed_tools",
+            "logprobs",
+        ];
+        let choices = payload
             .member("choices")
             .into_iter()
-            .flat_map(Raw::elements)
-            .any(|choice| {
-                let Some(delta) = choice.member("delta") else {
-                    return false;
-                };
-                delta.entries().any(|(key, value)| {
-                    !key.is("role") && !key.is("refusal") && !value.is_null() && !value.is_empty()
+            .flat_map(Raw::elements);
+        choices.into_iter().any(|choice| {
+            let [index, delta] = choice.members(&["index", "delta"]);
+            index.map_or(Some(0), Raw::as_u64) == Some(self.choice)
+                && delta.is_some_and(|delta| {
+                    delta
+                        .members(&CONTENT)
+                        .into_iter()
+                        .flatten()
+                        .any(|value| !value.is_empty())
                 })
-            })
+        })
     }
 
     fn ended(&self) -> bool {
@@ -234,10 +267,21 @@ impl Wire for OpenAiChat {
         })
     }
 
+    fn waits(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     fn fail(&mut self, turn: &mut Turn) {
         self.announce(turn);
         for at in std::mem::take(&mut self.open_calls) {
-            self.served_block(turn, at);
+            if let Some((index, json)) = self.served_call(turn, at) {
+                turn.open(BlockKind::Extension);
+                turn.log.push(Event::Extension {
+                    index: Some(index),
+                    kind: "function",
+                    json: &json,
+                });
+            }
         }
     }
 }
@@ -295,7 +339,6 @@ impl OpenAiChat {
             self.thinking = None;
         }
         self.close_calls(turn);
-        turn.close_all();
     }
 
     /// Takes a delta. Gives the block and the string if it was nothing but one piece of a block.
@@ -354,11 +397,12 @@ impl OpenAiChat {
             let (call, arguments) = self.fragment(turn, fragment, &mut array);
             if let (Some(call), Some(arguments)) = (call, arguments)
                 && self.calls[call].served.is_none()
+                && tool_calls.is_some_and(|calls| calls.elements().nth(1).is_none())
                 && label(fragment.member("id")).is_none()
                 && label(fragment.member("function").and_then(|f| f.member("name"))).is_none()
                 && fragment.member("index").is_some()
             {
-                piece = Some((self.calls[call].block, arguments));
+                piece = self.calls[call].block.map(|block| (block, arguments));
             }
         }
         if self.reason.is_some() {
@@ -370,6 +414,12 @@ impl OpenAiChat {
                 turn.after_stop();
             }
             return None;
+        }
+        if [annotations, images, audio, executed]
+            .iter()
+            .any(Option::is_some)
+        {
+            piece = None;
         }
         for annotation in annotations.into_iter().flat_map(Raw::elements) {
             let index = self.block(turn, BlockKind::Text);
@@ -429,11 +479,12 @@ impl OpenAiChat {
             let call = id.as_ref().and_then(|id| self.by_id.get(id)).copied();
             match (id, call) {
                 (_, Some(call))
-                    if turn.is_open(self.calls[call].block)
-                        && self.calls[call].served.is_none() =>
+                    if self.calls[call].is_open && self.calls[call].served.is_none() =>
                 {
                     self.announce(turn);
-                    turn.raw_signature(self.calls[call].block, entry.text());
+                    if let Some(block) = self.calls[call].block {
+                        turn.raw_signature(block, entry.text());
+                    }
                 }
                 (Some(id), _) => {
                     self.entry_count += 1;
@@ -623,7 +674,7 @@ impl OpenAiChat {
         let name = label(name).map(|name| turn.text(name));
         let target = self.target(index, id.as_deref(), name.as_deref(), array.taken);
         let call = match target {
-            Target::Call(call) if turn.is_open(self.calls[call].block) => call,
+            Target::Call(call) if self.calls[call].is_open => call,
             Target::Call(_) => {
                 // A closed call that is repeated must not run twice.
                 turn.after_stop();
@@ -706,9 +757,9 @@ impl OpenAiChat {
         }
         self.close_speech(turn);
         let call = self.calls.len();
-        let block = turn.open(BlockKind::Tool);
         self.calls.push(Call {
-            block,
+            block: None,
+            is_open: true,
             id: None,
             name: String::new(),
             extra: None,
@@ -765,19 +816,21 @@ impl OpenAiChat {
         self.close_speech(turn);
         let call = &mut self.calls[at];
         call.has_arguments = true;
-        match (arguments.as_str(), &mut call.served) {
-            (Some(piece), None) => {
-                turn.delta(call.block, piece);
+        match (arguments.as_str(), call.block, &mut call.served) {
+            (Some(piece), Some(block), _) => {
+                turn.delta(block, piece);
                 return Some(piece);
             }
-            (None, None) => turn.raw_arguments(call.block, arguments.text()),
-            (Some(piece), Some((all, half))) => {
+            (None, Some(block), _) => turn.raw_arguments(block, arguments.text()),
+            (Some(piece), None, Some((all, half))) => {
                 let lone = piece.push_to(all, half);
                 for _ in 0..lone {
                     turn.warn(WarningCode::LoneSurrogate);
                 }
             }
-            (None, Some((all, _))) => all.push_str(arguments.text()),
+            (None, None, Some((all, _))) => all.push_str(arguments.text()),
+            // An open call is announced by now: it has a block or is run by the provider.
+            (_, None, None) => {}
         }
         None
     }
@@ -786,9 +839,7 @@ impl OpenAiChat {
     fn legacy_call(&mut self, turn: &mut Turn, fragment: Raw<'_>) {
         let [name, arguments] = fragment.members(&["name", "arguments"]);
         let name = label(name).map(|name| turn.text(name));
-        let open = self
-            .legacy
-            .filter(|&call| turn.is_open(self.calls[call].block));
+        let open = self.legacy.filter(|&call| self.calls[call].is_open);
         let call = match open {
             Some(call) => call,
             None if self.reason.is_some() => {
@@ -817,40 +868,39 @@ impl OpenAiChat {
             call.served = Some((String::new(), None));
             return;
         }
-        turn.tool_start(
-            call.block,
-            call.id.as_deref(),
-            &call.name,
-            call.extra.as_deref(),
-        );
+        let block = turn.open(BlockKind::Tool);
+        call.block = Some(block);
+        turn.tool_start(block, call.id.as_deref(), &call.name, call.extra.as_deref());
         let entries = call.id.as_ref().and_then(|id| self.entries.remove(id));
         for (_, entry) in entries.into_iter().flatten() {
-            turn.raw_signature(call.block, &entry);
+            turn.raw_signature(block, &entry);
         }
     }
 
-    /// Closes the calls that are open, and first what the provider ran of them.
+    /// Closes the calls that are open, then those that the provider ran go out.
     fn close_calls(&mut self, turn: &mut Turn) {
         self.announce(turn);
+        turn.close_all();
         for at in std::mem::take(&mut self.open_calls) {
-            self.served_block(turn, at);
-            turn.close(self.calls[at].block);
+            self.calls[at].is_open = false;
+            if let Some((_, json)) = self.served_call(turn, at) {
+                turn.extension("function", &json);
+            }
         }
     }
 
-    /// A call that the provider ran goes out whole, as its wire has it.
-    fn served_block(&mut self, turn: &mut Turn, at: usize) {
-        let Some((mut arguments, half)) = self.calls[at].served.take() else {
-            return;
-        };
+    /// A call that the provider ran, as its wire has it, and the index of the block that it opens.
+    fn served_call(&mut self, turn: &mut Turn, at: usize) -> Option<(usize, String)> {
+        let (mut arguments, half) = self.calls[at].served.take()?;
         if half.is_some() {
             turn.warn(WarningCode::LoneSurrogate);
             arguments.push(char::REPLACEMENT_CHARACTER);
         }
+        let index = turn.blocks();
         let call = &self.calls[at];
         let id = match &call.id {
             Some(id) => id.clone(),
-            None => turn.synthetic_id(call.block, &call.name),
+            None => turn.synthetic_id(index, &call.name),
         };
         let mut json = String::from("{\"id\":");
         push_literal(&id, &mut json);
@@ -859,11 +909,7 @@ impl OpenAiChat {
         json.push_str(",\"arguments\":");
         push_literal(&arguments, &mut json);
         json.push_str("}}");
-        turn.log.push(Event::Extension {
-            index: Some(call.block),
-            kind: "function",
-            json: trim(&json),
-        });
+        Some((index, json))
     }
 }
 

@@ -33,6 +33,8 @@ struct Block {
     /// High surrogates that wait for the next piece of their field.
     half_main: Option<u16>,
     half_signature: Option<u16>,
+    /// A piece of it has gone out.
+    is_said: bool,
 }
 
 /// What the host wants done with the turn, the same for every wire.
@@ -73,6 +75,8 @@ pub(crate) struct Turn {
     response_id: Option<String>,
     blocks: Vec<Block>,
     open: BTreeSet<usize>,
+    /// Blocks in which half a surrogate pair waits.
+    halved: BTreeSet<usize>,
     tool_ids: HashSet<String>,
     host_calls: usize,
     server_call: bool,
@@ -140,11 +144,19 @@ impl Turn {
 
     /// Opens a block and gives its index.
     pub(crate) fn open(&mut self, kind: BlockKind) -> usize {
+        // A block of which nothing but half a surrogate came would open after this one, under a lower
+        // index: the half goes out.
+        if let Some(last) = self.blocks.len().checked_sub(1)
+            && !self.blocks[last].is_said
+        {
+            self.release(last);
+        }
         let index = self.blocks.len();
         self.blocks.push(Block {
             kind,
             half_main: None,
             half_signature: None,
+            is_said: false,
         });
         self.open.insert(index);
         index
@@ -162,6 +174,14 @@ impl Turn {
     /// Adds a piece of a block's signature.
     pub(crate) fn signature(&mut self, index: usize, piece: Str<'_>) {
         self.piece(index, Field::Signature, piece);
+    }
+
+    /// A piece of a block that is text already.
+    pub(crate) fn text_delta(&mut self, index: usize, text: &str) {
+        if self.blocks[index].half_main.is_some() {
+            self.release(index);
+        }
+        self.push_piece(index, Field::Main, text);
     }
 
     /// A signature that is raw JSON text.
@@ -194,6 +214,12 @@ impl Turn {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         let lone = piece.push_to(&mut text, self.half(index, field));
+        let block = &self.blocks[index];
+        if block.half_main.is_some() || block.half_signature.is_some() {
+            self.halved.insert(index);
+        } else {
+            self.halved.remove(&index);
+        }
         for _ in 0..lone {
             self.warn(WarningCode::LoneSurrogate);
         }
@@ -214,6 +240,7 @@ impl Turn {
 
     fn push_piece(&mut self, index: usize, field: Field, text: &str) {
         if !text.is_empty() {
+            self.blocks[index].is_said = true;
             let event = self.event_of(index, field, text);
             self.log.push(event);
         }
@@ -236,12 +263,31 @@ impl Turn {
 
     /// Lets a half surrogate that waited in vain go out as U+FFFD.
     fn release(&mut self, index: usize) {
+        if !self.halved.remove(&index) {
+            return;
+        }
         for field in [Field::Main, Field::Signature] {
             if self.half(index, field).take().is_some() {
                 self.warn(WarningCode::LoneSurrogate);
-                self.push_piece(index, field, "\u{FFFD}");
+                self.replacement(index, field);
             }
         }
+    }
+
+    /// U+FFFD in the place of half a surrogate pair.
+    pub(crate) fn replacement(&mut self, index: usize, field: Field) {
+        self.push_piece(index, field, "\u{FFFD}");
+    }
+
+    /// Where half a surrogate pair waits.
+    pub(crate) fn halves(&self) -> Vec<(usize, Field)> {
+        let fields = |&index: &usize| {
+            let block = &self.blocks[index];
+            let main = block.half_main.map(|_| (index, Field::Main));
+            let signature = block.half_signature.map(|_| (index, Field::Signature));
+            [main, signature].into_iter().flatten()
+        };
+        self.halved.iter().flat_map(fields).collect()
     }
 
     /// Announces a call, whose block is open. Without an id it gets one.
@@ -275,6 +321,11 @@ impl Turn {
     /// An id for a call that came without one: the same on every run, different within the turn.
     pub(crate) fn synthetic_id(&mut self, index: usize, name: &str) -> String {
         self.warn(WarningCode::SyntheticToolId);
+        self.quiet_id(index, name)
+    }
+
+    /// The same for a wire on which a missing id is normal.
+    pub(crate) fn quiet_id(&self, index: usize, name: &str) -> String {
         let mut id = String::from("call_");
         match &self.response_id {
             Some(response) => id.push_str(response),
@@ -286,7 +337,12 @@ impl Turn {
         id
     }
 
-    /// A call of a tool that the provider runs.
+    /// An item that the host must execute, though it is no call (computer use, a shell).
+    pub(crate) const fn mark_host_call(&mut self) {
+        self.host_calls += 1;
+    }
+
+    /// A call that the wire itself says the provider runs.
     pub(crate) const fn mark_server_call(&mut self) {
         self.server_call = true;
     }
@@ -367,8 +423,7 @@ impl Turn {
 
     /// Lets go out what waits, before a failure is raised; blocks stay open.
     pub(crate) fn fail(&mut self) {
-        let open: Vec<usize> = self.open.iter().copied().collect();
-        for index in open {
+        while let Some(&index) = self.halved.first() {
             self.release(index);
         }
     }

@@ -1,0 +1,839 @@
+//! OpenAI Responses, as in OpenAI's streaming reference and as its imitators speak it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::template::FreeMember;
+use super::turn::{BlockKind, Hot, Turn};
+use super::{Payload, Wire, other_members, value_str};
+use crate::assemble::{Builder, object};
+use crate::error::ErrorDocument;
+use crate::event::{Event, StopReason, Terminal, WarningCode};
+use crate::json::{Raw, Str, range_in};
+use crate::usage;
+
+/// What an item of the output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Message,
+    Reasoning,
+    /// A call of the host's tools, plain or custom.
+    Call,
+    /// An item that goes out whole, as it is: built-in tools, calls that the provider runs, unknown ones.
+    Whole,
+}
+
+/// A text part of a message, or a part of reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum PartKey {
+    Content(i64),
+    Summary(i64),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    block: usize,
+    /// Where the part's text begins in its block's, and where the next one's does.
+    start: usize,
+    end: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+struct ItemState {
+    kind: Option<Kind>,
+    /// The item's type on the wire.
+    kind_name: String,
+    /// The id and phase of a message item, as JSON.
+    facts: Vec<(&'static str, String)>,
+    parts: BTreeMap<PartKey, Part>,
+    /// The part that the last delta belonged to.
+    last_part: Option<PartKey>,
+    /// The block of a call or of reasoning.
+    block: Option<usize>,
+    is_done: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct OpenAiResponses {
+    items: Vec<ItemState>,
+    by_index: HashMap<i64, usize>,
+    by_id: HashMap<String, usize>,
+    /// The message item whose facts went out last.
+    facts_of: Option<usize>,
+    /// What this payload added to each block, which the message so far does not hold.
+    added: HashMap<usize, usize>,
+    /// Call ids of items that the host must execute, and of outputs, which tell that the provider did.
+    host_items: Vec<Option<String>>,
+    outputs: HashSet<String>,
+}
+
+/// Items that the host executes although they are no function calls.
+const HOST_ITEMS: [&str; 5] = [
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "mcp_approval_request",
+];
+
+impl Wire for OpenAiResponses {
+    fn free_members(&self) -> &'static [FreeMember] {
+        const MEMBERS: [FreeMember; 2] = [
+            FreeMember::always("sequence_number"),
+            FreeMember::always("obfuscation"),
+        ];
+        &MEMBERS
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn payload(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        Payload { raw, faulty, .. }: Payload<'_>,
+    ) -> Result<(), ErrorDocument> {
+        self.added.clear();
+        let [kind, response] = raw.members(&["type", "response"]);
+        if let Some(response) = response.filter(|response| response.is_object()) {
+            let [id, model, usage] = response.members(&["id", "model", "usage"]);
+            turn.start(id.and_then(Raw::as_str), model.and_then(Raw::as_str));
+            if let Some(usage) = usage.and_then(usage::responses) {
+                turn.usage = Some(usage);
+            }
+        }
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
+        match kind.as_str() {
+            "response.created"
+            | "response.queued"
+            | "response.in_progress"
+            | "response.content_part.added"
+            | "response.reasoning_summary_part.added"
+            | "response.reasoning_summary_part.done"
+            | "keepalive"
+            | "ping"
+            | "error" => {}
+            "response.output_item.added" => self.item_added(turn, raw),
+            "response.output_item.done" => self.item_done(turn, said, raw),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.text_delta(turn, raw, &kind);
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.reasoning_delta(turn, said, raw, &kind);
+            }
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                self.call_delta(turn, raw);
+            }
+            "response.output_text.done"
+            | "response.refusal.done"
+            | "response.content_part.done" => {
+                self.text_done(turn, said, raw, &kind);
+            }
+            "response.reasoning_summary_text.done" | "response.reasoning_text.done" => {
+                let item = self.item(raw, Kind::Reasoning);
+                let key = part_key(raw, &kind);
+                if let (Some(key), Some(text)) = (key, value_str(raw.member("text"))) {
+                    self.complete_reasoning(turn, said, item, key, text);
+                }
+            }
+            "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
+                let item = self.item(raw, Kind::Call);
+                let text = raw.member("arguments").or_else(|| raw.member("input"));
+                self.complete_call(turn, said, item, value_str(text));
+            }
+            "response.output_text.annotation.added" => self.annotation(turn, raw),
+            "response.completed"
+            | "response.incomplete"
+            | "response.done"
+            | "response.failed"
+            | "response.cancelled" => return self.end(turn, said, &kind, response.unwrap_or(raw)),
+            _ if faulty => {}
+            other => {
+                if !other.starts_with("response.") {
+                    turn.warn(WarningCode::UnknownEvent);
+                }
+                turn.start(None, None);
+                turn.fact(other, raw.text());
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
+        let [id, model, usage, status] = body.members(&["id", "model", "usage", "status"]);
+        turn.start(id.and_then(Raw::as_str), model.and_then(Raw::as_str));
+        turn.usage = usage.and_then(usage::responses);
+        // A response that is still being made has no end yet.
+        let is_going_on = |status: Str<'_>| status.is("queued") || status.is("in_progress");
+        if status.and_then(Raw::as_str).is_some_and(is_going_on) {
+            return Ok(());
+        }
+        self.end(turn, &Builder::default(), "response.completed", body)
+    }
+
+    fn has_content(&self, Payload { raw, .. }: Payload<'_>) -> bool {
+        let [kind, delta] = raw.members(&["type", "delta"]);
+        let kind = kind
+            .and_then(Raw::as_str)
+            .map(Str::to_text)
+            .unwrap_or_default();
+        match kind.as_str() {
+            "response.output_item.done" => true,
+            kind if kind.rsplit('.').next() == Some("delta") => {
+                delta.is_some_and(|delta| !delta.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    fn ended(&self) -> bool {
+        false
+    }
+
+    fn finish(&mut self, turn: &mut Turn) -> Result<(), String> {
+        Err(if turn.started {
+            "neither response.completed nor response.incomplete came".to_owned()
+        } else {
+            "no response.created came".to_owned()
+        })
+    }
+}
+
+/// The part that an event is about.
+fn part_key(raw: Raw<'_>, kind: &str) -> Option<PartKey> {
+    let index = |name: &str| raw.member(name).map_or(Some(0), Raw::as_i64);
+    if kind.contains("summary") {
+        index("summary_index").map(PartKey::Summary)
+    } else {
+        index("content_index").map(PartKey::Content)
+    }
+}
+
+/// Which part each part of a done item answers: the n-th that of index n; where such an index does not
+/// exist, parts answer in ascending order.
+fn answers(seen: &[i64], count: usize) -> Vec<i64> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    if seen.iter().all(|&index| (0..count).contains(&index)) {
+        return (0..count).collect();
+    }
+    let last = seen.last().copied().unwrap_or(-1);
+    let further = (1..=count).map(|step| last.saturating_add(step));
+    seen.iter()
+        .copied()
+        .chain(further)
+        .take(usize::try_from(count).unwrap_or(0))
+        .collect()
+}
+
+impl OpenAiResponses {
+    /// The item that an event is about: by its place where it names one, else by its id.
+    fn item(&mut self, raw: Raw<'_>, kind: Kind) -> usize {
+        let [place, item_id, item] = raw.members(&["output_index", "item_id", "item"]);
+        let place = place.and_then(Raw::as_i64);
+        let id = value_str(item_id.or_else(|| item.and_then(|item| item.member("id"))))
+            .map(Str::to_text);
+        let known = match (place, &id) {
+            (Some(place), _) => self.by_index.get(&place),
+            (None, Some(id)) => self.by_id.get(id),
+            // Neither: the item that opened last.
+            (None, None) => None,
+        };
+        let at = match known {
+            Some(&at) => at,
+            None if place.is_none() && id.is_none() && item.is_none() && !self.items.is_empty() => {
+                self.items.len() - 1
+            }
+            None => {
+                self.items.push(ItemState::default());
+                self.items.len() - 1
+            }
+        };
+        if let Some(place) = place {
+            self.by_index.entry(place).or_insert(at);
+        }
+        if let Some(id) = id {
+            self.by_id.entry(id).or_insert(at);
+        }
+        self.items[at].kind.get_or_insert(kind);
+        at
+    }
+
+    fn item_added(&mut self, turn: &mut Turn, raw: Raw<'_>) {
+        let Some(item) = raw.member("item") else {
+            return;
+        };
+        turn.start(None, None);
+        let kind = Self::kind_of(turn, item);
+        let at = self.item(raw, kind);
+        self.introduce(turn, at, item);
+        if kind == Kind::Call {
+            self.open_call(turn, at, item);
+        }
+    }
+
+    /// What an item is.
+    fn kind_of(turn: &Turn, item: Raw<'_>) -> Kind {
+        let [kind, name] = item.members(&["type", "name"]);
+        match kind.and_then(Raw::as_str).map(Str::to_text).as_deref() {
+            Some("message") => Kind::Message,
+            Some("reasoning") => Kind::Reasoning,
+            Some("function_call" | "custom_tool_call") => {
+                let name = value_str(name).map(Str::to_text).unwrap_or_default();
+                if turn.options.server_tools.contains(&name) {
+                    Kind::Whole
+                } else {
+                    Kind::Call
+                }
+            }
+            _ => Kind::Whole,
+        }
+    }
+
+    /// Takes what an item says of itself where it first appears.
+    fn introduce(&mut self, turn: &mut Turn, at: usize, item: Raw<'_>) {
+        let [kind, id, phase] = item.members(&["type", "id", "phase"]);
+        let state = &mut self.items[at];
+        if state.kind_name.is_empty() {
+            state.kind_name = kind
+                .and_then(Raw::as_str)
+                .map(Str::to_text)
+                .unwrap_or_default();
+        }
+        if state.kind == Some(Kind::Message) && state.facts.is_empty() {
+            let facts = [("item_id", id), ("phase", phase)];
+            let facts = facts
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value_str(value).and(value)?)));
+            state.facts = facts
+                .map(|(name, value)| (name, value.text().to_owned()))
+                .collect();
+            self.say_facts(turn, at);
+        }
+    }
+
+    /// The facts of a message item belong to the next text block that opens.
+    fn say_facts(&mut self, turn: &mut Turn, at: usize) {
+        for (name, json) in &self.items[at].facts {
+            turn.fact(name, json);
+        }
+        self.facts_of = Some(at);
+    }
+
+    fn open_call(&mut self, turn: &mut Turn, at: usize, item: Raw<'_>) -> usize {
+        if let Some(block) = self.items[at].block {
+            return block;
+        }
+        let [id, name] = item.members(&["call_id", "name"]);
+        let id = value_str(id).map(|id| turn.text(id));
+        let name = value_str(name)
+            .map(|name| turn.text(name))
+            .unwrap_or_default();
+        let mut known = vec!["call_id", "name", "arguments", "input", "status"];
+        // The type of a plain call goes without saying.
+        if item
+            .string("type")
+            .is_some_and(|kind| kind.is("function_call"))
+        {
+            known.push("type");
+        }
+        let extra = other_members(item, &known);
+        let block = turn.open(BlockKind::Tool);
+        turn.tool_start(block, id.as_deref(), &name, extra.as_deref());
+        self.items[at].block = Some(block);
+        block
+    }
+
+    /// How long a block's text is by now.
+    fn length(&self, said: &Builder, block: usize) -> usize {
+        said.main_text(block).len() + self.added.get(&block).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, turn: &mut Turn, block: usize, text: &str) {
+        turn.text_delta(block, text);
+        *self.added.entry(block).or_default() += text.len();
+    }
+
+    /// The block of a text part, opened if it is not there.
+    fn text_part(&mut self, turn: &mut Turn, at: usize, key: PartKey) -> usize {
+        if let Some(part) = self.items[at].parts.get(&key) {
+            return part.block;
+        }
+        if self.facts_of != Some(at)
+            && !self.items[at].facts.is_empty()
+            && self.items[at].parts.is_empty()
+        {
+            // Another item has come between.
+            self.say_facts(turn, at);
+        }
+        let block = turn.open(BlockKind::Text);
+        self.items[at].parts.insert(
+            key,
+            Part {
+                block,
+                start: 0,
+                end: None,
+            },
+        );
+        block
+    }
+
+    fn text_delta(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: &str) {
+        turn.start(None, None);
+        let at = self.item(raw, Kind::Message);
+        let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
+            return;
+        };
+        if kind == "response.refusal.delta" {
+            turn.mark_refusal();
+        }
+        let block = self.text_part(turn, at, key);
+        if !turn.is_open(block) {
+            turn.warn(WarningCode::DroppedFragment);
+            return;
+        }
+        turn.delta(block, piece);
+        turn.hot = Some(Hot {
+            hole: range_in(raw.text(), piece.body()),
+            block,
+        });
+    }
+
+    /// The done form of a text part; `content_part.done` also closes it.
+    fn text_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
+        let part = raw.member("part");
+        let holder = part.unwrap_or(raw);
+        let is_reasoning = part
+            .and_then(|part| part.string("type"))
+            .is_some_and(|kind| kind.is("reasoning_text"));
+        let at = self.item(
+            raw,
+            if is_reasoning {
+                Kind::Reasoning
+            } else {
+                Kind::Message
+            },
+        );
+        let Some(key) = part_key(raw, kind) else {
+            return;
+        };
+        if is_reasoning {
+            if let Some(text) = value_str(holder.member("text")) {
+                self.complete_reasoning(turn, said, at, key, text);
+            }
+            return;
+        }
+        self.complete_text(turn, said, at, key, holder);
+        if part.is_some()
+            && let Some(part) = self.items[at].parts.get(&key)
+        {
+            turn.close(part.block);
+        }
+    }
+
+    /// Completes a text part by its done form, `holder`.
+    fn complete_text(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        holder: Raw<'_>,
+    ) {
+        let [text, refusal] = holder.members(&["text", "refusal"]);
+        let Some(done) = value_str(text.or(refusal)) else {
+            return;
+        };
+        if text.is_none() {
+            turn.mark_refusal();
+        }
+        let done = turn.text(done);
+        let block = self.text_part(turn, at, key);
+        self.complete(
+            turn,
+            said,
+            Part {
+                block,
+                start: 0,
+                end: None,
+            },
+            &done,
+        );
+    }
+
+    /// Emits what a done form says beyond the deltas; a contradiction leaves the deltas standing.
+    fn complete(&mut self, turn: &mut Turn, said: &Builder, part: Part, done: &str) {
+        let Part { block, start, end } = part;
+        // What this payload itself added is the done form of the same part, said twice.
+        if self.added.contains_key(&block) && end.is_none() {
+            return;
+        }
+        let text = said.main_text(block);
+        let text = text.get(start..end.unwrap_or(text.len())).unwrap_or("");
+        match done.strip_prefix(text) {
+            Some("") => {}
+            Some(rest) if turn.is_open(block) && end.is_none() => self.add(turn, block, rest),
+            _ => turn.warn(WarningCode::DoneMismatch),
+        }
+    }
+
+    /// The block of a reasoning item, opened if it is not there.
+    fn reasoning_block(&mut self, turn: &mut Turn, at: usize) -> usize {
+        if let Some(block) = self.items[at].block {
+            return block;
+        }
+        turn.start(None, None);
+        let block = turn.open(BlockKind::Thinking);
+        self.items[at].block = Some(block);
+        block
+    }
+
+    /// The part of a reasoning item that text is added to; a new part is set off by a blank line.
+    fn reasoning_part(&mut self, turn: &mut Turn, said: &Builder, at: usize, key: PartKey) -> Part {
+        let block = self.reasoning_block(turn, at);
+        if self.items[at].last_part == Some(key)
+            && let Some(part) = self.items[at].parts.get(&key)
+        {
+            return *part;
+        }
+        let length = self.length(said, block);
+        if let Some(last) = self.items[at].last_part.replace(key)
+            && let Some(part) = self.items[at].parts.get_mut(&last)
+        {
+            part.end = Some(length);
+        }
+        if length > 0 {
+            self.add(turn, block, "\n\n");
+        }
+        let part = Part {
+            block,
+            start: self.length(said, block),
+            end: None,
+        };
+        self.items[at].parts.insert(key, part);
+        part
+    }
+
+    fn reasoning_delta(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
+        turn.start(None, None);
+        let at = self.item(raw, Kind::Reasoning);
+        let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
+            return;
+        };
+        if self.items[at]
+            .block
+            .is_some_and(|block| !turn.is_open(block))
+        {
+            turn.warn(WarningCode::DroppedFragment);
+            return;
+        }
+        let is_new = self.items[at].last_part != Some(key);
+        let block = self.reasoning_part(turn, said, at, key).block;
+        turn.delta(block, piece);
+        if !is_new {
+            turn.hot = Some(Hot {
+                hole: range_in(raw.text(), piece.body()),
+                block,
+            });
+        }
+    }
+
+    fn complete_reasoning(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        done: Str<'_>,
+    ) {
+        let done = turn.text(done);
+        if let Some(&part) = self.items[at].parts.get(&key) {
+            self.complete(turn, said, part, &done);
+        } else {
+            let block = self.reasoning_part(turn, said, at, key).block;
+            self.add(turn, block, &done);
+        }
+    }
+
+    fn call_delta(&mut self, turn: &mut Turn, raw: Raw<'_>) {
+        let at = self.item(raw, Kind::Call);
+        let Some(piece) = value_str(raw.member("delta")) else {
+            return;
+        };
+        match (self.items[at].kind, self.items[at].block) {
+            (Some(Kind::Whole), _) => {}
+            (_, Some(block)) if turn.is_open(block) => {
+                turn.delta(block, piece);
+                turn.hot = Some(Hot {
+                    hole: range_in(raw.text(), piece.body()),
+                    block,
+                });
+            }
+            _ => turn.warn(WarningCode::DroppedFragment),
+        }
+    }
+
+    fn complete_call(&mut self, turn: &mut Turn, said: &Builder, at: usize, done: Option<Str<'_>>) {
+        if let (Some(block), Some(done)) = (self.items[at].block, done) {
+            let done = turn.text(done);
+            self.complete(
+                turn,
+                said,
+                Part {
+                    block,
+                    start: 0,
+                    end: None,
+                },
+                &done,
+            );
+        }
+    }
+
+    fn annotation(&mut self, turn: &mut Turn, raw: Raw<'_>) {
+        let Some(annotation) = raw.member("annotation") else {
+            return;
+        };
+        turn.start(None, None);
+        let at = self.item(raw, Kind::Message);
+        let Some(key) = part_key(raw, "") else { return };
+        let block = self.text_part(turn, at, key);
+        if turn.is_open(block) {
+            turn.log.push(Event::Citation {
+                index: block,
+                json: annotation.text(),
+            });
+        } else {
+            turn.warn(WarningCode::DroppedFragment);
+        }
+    }
+
+    fn item_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>) {
+        let Some(item) = raw.member("item") else {
+            return;
+        };
+        turn.start(None, None);
+        let kind = Self::kind_of(turn, item);
+        let at = self.item(raw, kind);
+        self.done(turn, said, at, item);
+    }
+
+    /// Takes the done form of an item and closes it.
+    fn done(&mut self, turn: &mut Turn, said: &Builder, at: usize, item: Raw<'_>) {
+        if std::mem::replace(&mut self.items[at].is_done, true) {
+            return;
+        }
+        self.introduce(turn, at, item);
+        match self.items[at].kind {
+            Some(Kind::Message) => {
+                let parts: Vec<Raw<'_>> = item
+                    .member("content")
+                    .into_iter()
+                    .flat_map(Raw::elements)
+                    .collect();
+                self.each_part(at, &parts, PartKey::Content, |this, key, part| {
+                    this.complete_text(turn, said, at, key, part);
+                    // Annotations that no event brought.
+                    this.late_citations(turn, said, at, key, part);
+                });
+                let blocks: Vec<usize> = self.items[at]
+                    .parts
+                    .values()
+                    .map(|part| part.block)
+                    .collect();
+                for block in blocks {
+                    turn.close(block);
+                }
+            }
+            Some(Kind::Reasoning) => self.reasoning_done(turn, said, at, item),
+            Some(Kind::Call) => {
+                let block = self.open_call(turn, at, item);
+                let [arguments, input] = item.members(&["arguments", "input"]);
+                self.complete_call(turn, said, at, value_str(arguments.or(input)));
+                turn.close(block);
+            }
+            Some(Kind::Whole) | None => {
+                let [kind, call_id] = item.members(&["type", "call_id"]);
+                let kind = kind
+                    .and_then(Raw::as_str)
+                    .map(Str::to_text)
+                    .unwrap_or_default();
+                let call_id = value_str(call_id).map(Str::to_text);
+                if kind.ends_with("_output") {
+                    self.outputs.extend(call_id.clone());
+                } else if HOST_ITEMS.contains(&kind.as_str()) {
+                    self.host_items.push(call_id);
+                }
+                turn.extension(&kind, item.text());
+            }
+        }
+    }
+
+    /// Calls `take` for each part of a done item, with the part that it answers.
+    fn each_part<'p>(
+        &mut self,
+        at: usize,
+        parts: &[Raw<'p>],
+        key: fn(i64) -> PartKey,
+        mut take: impl FnMut(&mut Self, PartKey, Raw<'p>),
+    ) {
+        let seen: Vec<i64> = self.items[at]
+            .parts
+            .keys()
+            .filter_map(|known| match *known {
+                PartKey::Content(index) | PartKey::Summary(index) => {
+                    (key(index) == *known).then_some(index)
+                }
+            })
+            .collect();
+        for (index, part) in answers(&seen, parts.len()).into_iter().zip(parts) {
+            take(self, key(index), *part);
+        }
+    }
+
+    /// Citations of a done part whose text came without any.
+    fn late_citations(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        at: usize,
+        key: PartKey,
+        part: Raw<'_>,
+    ) {
+        let Some(block) = self.items[at].parts.get(&key).map(|part| part.block) else {
+            return;
+        };
+        if said.has_citations(block) || !turn.is_open(block) {
+            return;
+        }
+        for annotation in part
+            .member("annotations")
+            .into_iter()
+            .flat_map(Raw::elements)
+        {
+            turn.log.push(Event::Citation {
+                index: block,
+                json: annotation.text(),
+            });
+        }
+    }
+
+    fn reasoning_done(&mut self, turn: &mut Turn, said: &Builder, at: usize, item: Raw<'_>) {
+        let [summary, content, encrypted, id] =
+            item.members(&["summary", "content", "encrypted_content", "id"]);
+        for (list, key) in [
+            (summary, PartKey::Summary as fn(i64) -> PartKey),
+            (content, PartKey::Content),
+        ] {
+            let parts: Vec<Raw<'_>> = list.into_iter().flat_map(Raw::elements).collect();
+            self.each_part(at, &parts, key, |this, key, part| {
+                if let Some(text) = value_str(part.member("text")) {
+                    this.complete_reasoning(turn, said, at, key, text);
+                }
+            });
+        }
+        if value_str(encrypted).is_some() {
+            let block = self.reasoning_block(turn, at);
+            let members = [("encrypted_content", encrypted), ("id", id)];
+            let members = members
+                .iter()
+                .filter_map(|(name, value)| Some((*name, value.as_ref()?.text())));
+            turn.raw_signature(block, &object(members));
+        }
+        if let Some(block) = self.items[at].block {
+            turn.close(block);
+        }
+    }
+
+    /// The terminal events. The response's output is a done form for items that had none.
+    fn end(
+        &mut self,
+        turn: &mut Turn,
+        said: &Builder,
+        kind: &str,
+        response: Raw<'_>,
+    ) -> Result<(), ErrorDocument> {
+        let [status, output, details, error] =
+            response.members(&["status", "output", "incomplete_details", "error"]);
+        let status = value_str(status).map(|status| turn.text(status));
+        let status = status.unwrap_or_else(|| kind.trim_start_matches("response.").to_owned());
+        if kind == "response.failed"
+            || status == "failed"
+            || kind == "response.cancelled"
+            || status == "cancelled"
+        {
+            return Err(match error {
+                Some(error) => ErrorDocument::of(response, Some(error)),
+                None => ErrorDocument::named(&status, &format!("the response was {status}")),
+            });
+        }
+        let is_first = self.items.is_empty();
+        for (place, item) in output.into_iter().flat_map(Raw::elements).enumerate() {
+            let known = self.known_item(place, item);
+            let at = match known {
+                Some(at) => at,
+                None if is_first => {
+                    let kind = Self::kind_of(turn, item);
+                    self.item_at(place, item, kind)
+                }
+                None => continue,
+            };
+            self.added.clear();
+            self.done(turn, said, at, item);
+        }
+        let outputs = &self.outputs;
+        for call_id in std::mem::take(&mut self.host_items) {
+            if call_id.is_none_or(|id| !outputs.contains(&id)) {
+                turn.mark_host_call();
+            }
+        }
+        let reason =
+            value_str(details.and_then(|details| details.member("reason"))).map(Str::to_text);
+        let is_incomplete = kind == "response.incomplete" || status == "incomplete";
+        let (stop, raw) = match (is_incomplete, reason) {
+            (true, Some(reason)) => (incomplete_reason(&reason), reason),
+            (true, None) => (StopReason::Other, status),
+            (false, _) => (StopReason::EndTurn, status),
+        };
+        turn.stop(stop, Some(&raw), Terminal::MessageStop);
+        Ok(())
+    }
+
+    /// The item that an element of the final output is: by its id, else by its place and type.
+    fn known_item(&self, place: usize, item: Raw<'_>) -> Option<usize> {
+        let id = item.string("id").map(Str::to_text);
+        if let Some(&at) = id.and_then(|id| self.by_id.get(&id)) {
+            return Some(at);
+        }
+        let at = *self.by_index.get(&i64::try_from(place).ok()?)?;
+        let is_same = item
+            .string("type")
+            .is_some_and(|kind| kind.is(&self.items[at].kind_name));
+        is_same.then_some(at)
+    }
+
+    fn item_at(&mut self, place: usize, item: Raw<'_>, kind: Kind) -> usize {
+        self.items.push(ItemState {
+            kind: Some(kind),
+            ..ItemState::default()
+        });
+        let at = self.items.len() - 1;
+        if let Ok(place) = i64::try_from(place) {
+            self.by_index.insert(place, at);
+        }
+        if let Some(id) = item.string("id") {
+            self.by_id.insert(id.to_text(), at);
+        }
+        at
+    }
+}
+
+fn incomplete_reason(raw: &str) -> StopReason {
+    match raw {
+        "max_output_tokens" | "max_tokens" => StopReason::MaxTokens,
+        "content_filter" => StopReason::ContentFilter,
+        _ => StopReason::Other,
+    }
+}
