@@ -140,7 +140,7 @@ impl<'py> Held<'py> {
     /// dict, which can change.
     fn extra(value: &Object<'py>, kept: Object<'py>, at: usize) -> PyResult<Extra<'py>> {
         if let Ok(kept) = kept.cast_into::<PyString>() {
-            let raw = envelope::canonical_value(kept.to_str()?);
+            let raw = values::utf8(&kept)?.and_then(envelope::canonical_value);
             if raw.is_some_and(|raw| values::says(raw, value)) {
                 return Ok(Extra::Kept(kept));
             }
