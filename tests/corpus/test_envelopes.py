@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.envelopes import oracle
 
 import turntape
-from tests.support.envelopes import oracle
 from turntape import AssistantMessage, NativeToolCall, ToolUse
 
 if TYPE_CHECKING:

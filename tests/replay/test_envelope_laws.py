@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import turntape
 from tests.support.envelopes import (
     LARGEST,
     SMALLEST,
@@ -23,6 +21,8 @@ from tests.support.envelopes import (
     texts,
     values,
 )
+
+import turntape
 from turntape import NativeToolCall
 
 

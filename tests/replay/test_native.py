@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import UserDict
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.envelopes import calls, texts
 
 import turntape
-from tests.support.envelopes import calls, texts
 from turntape import (
     AssistantMessage,
     AssistantToolCalls,
@@ -26,6 +27,9 @@ from turntape import (
     ToolUse,
     pair_tool_cycles,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def opener(*ids: str) -> AssistantToolCalls:
@@ -119,11 +123,11 @@ def test_no_entry_is_a_type_error():
         NativeDialect.to_typed_messages,
     ):
         with pytest.raises(TypeError, match="dict is no entry"):
-            function([{"role": "user"}])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+            function([{"role": "user"}])  # type: ignore[list-item]
 
 
 def test_calls_of_a_response():
-    given_calls = [
+    given_calls: list[Mapping[str, Any]] = [
         UserDict({"id": "c1", "name": "f", "arguments": "", "extra_content": {"a": 1.0}}),
         {
             "id": "c2",
@@ -147,7 +151,7 @@ def test_calls_of_a_response():
     with pytest.raises(EnvelopeError, match=r"tool_calls\[0\]\.id: NoneType, not str"):
         NativeDialect.parse_response(None, [{"name": "n", "arguments": "{}"}])
     with pytest.raises(TypeError, match="str is no tool call"):
-        NativeDialect.parse_response(None, "c1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        NativeDialect.parse_response(None, "c1")  # type: ignore[arg-type]
 
 
 # Turns ---------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.vectors import parametrize, text_of
 
 import turntape
-from tests.support.vectors import Case, parametrize, text_of
 from turntape import (
     AssistantToolCalls,
     Chat,
@@ -25,6 +25,8 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
+    from tests.support.vectors import Case
+
     from turntape import HistoryEntry
 
 

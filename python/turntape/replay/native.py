@@ -330,13 +330,18 @@ def _read_call(call: object, index: int) -> ToolUse:
             given = cast("Mapping[str, Any]", call)
             inner = given.get("function")
             function = cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else given
-            texts: list[str] = []
-            for name, members in (("id", given), ("name", function), ("arguments", function)):
-                value = members.get(name)
-                if not isinstance(value, str):
-                    path = f"tool_calls[{index}].{name}"
-                    raise EnvelopeError(f"{path}: {type(value).__name__}, not str", field=path)
-                texts.append(value)
-            return NativeToolCall(*texts, given.get("extra_content")).to_tool_use()
+            name, arguments = (_text(function, name, index) for name in ("name", "arguments"))
+            made = NativeToolCall(
+                _text(given, "id", index), name, arguments, given.get("extra_content")
+            )
+            return made.to_tool_use()
         case _:
             raise TypeError(f"{type(call).__name__} is no tool call")
+
+
+def _text(members: Mapping[str, Any], name: str, index: int) -> str:
+    value = members.get(name)
+    if not isinstance(value, str):
+        path = f"tool_calls[{index}].{name}"
+        raise EnvelopeError(f"{path}: {type(value).__name__}, not str", field=path)
+    return value
