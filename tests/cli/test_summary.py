@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-
 COMPLETE = ("anthropic.sse", "imitator.sse", "openai-chat.sse")
 
 
