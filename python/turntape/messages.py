@@ -201,7 +201,7 @@ class AssistantMessage:
         >>> turn.to_envelope()
         '{"content":"on it","tool_calls":[{"arguments":"{}","id":"c1","name":"ls"}]}'
         """
-        from turntape.replay.turns import envelope_of  # noqa: PLC0415 (it imports this module)
+        from turntape.replay.turns import envelope_of
 
         return envelope_of(self, reasoning=reasoning)
 
@@ -215,6 +215,6 @@ class AssistantMessage:
         >>> AssistantMessage.from_envelope('{"tool_calls":[{"arguments":"{}","id":"c1","name":"ls"}]}').content
         (ToolUse(id='c1', name='ls', arguments='{}', signature=None, extra=None, complete=True),)
         """
-        from turntape.replay.turns import message_of  # noqa: PLC0415 (it imports this module)
+        from turntape.replay.turns import message_of
 
         return message_of(envelope)
