@@ -1,11 +1,18 @@
 """The extension module: the Rust core behind the public names of :mod:`turntape`."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from turntape.errors import StreamError
 from turntape.events import DecodeWarning, SseEvent, StreamEvent, Usage
 from turntape.messages import AssistantMessage
+from turntape.replay.envelopes import (
+    AssistantEnvelope,
+    NativeToolCall,
+    NonCanonical,
+    ToolEnvelope,
+)
+from turntape.replay.markers import ImagePart, TextPart
 from turntape.wire.dialect import Dialect
 
 __all__ = [
@@ -15,12 +22,26 @@ __all__ = [
     "assemble",
     "check_arguments",
     "complete_arguments",
+    "count_image_parts",
     "decode",
     "decode_many",
     "decode_message",
     "detect_dialect",
+    "encode_assistant_envelope",
     "encode_sse",
+    "encode_tool_envelope",
+    "explain_not_canonical",
+    "extra_content_text",
+    "has_image_parts",
+    "mend_envelope",
+    "parse_assistant_envelope",
+    "parse_canonical_assistant_envelope",
+    "parse_canonical_tool_envelope",
     "parse_response",
+    "parse_tool_envelope",
+    "read_extra_content",
+    "row_content",
+    "split_image_parts",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -291,3 +312,129 @@ def check_arguments(text: str, /) -> tuple[str, str] | None:
 
 def complete_arguments(text: str, /) -> str:
     """Return JSON text of what can be shown of unfinished tool arguments."""
+
+def encode_assistant_envelope(
+    text: str | None, tool_calls: Iterable[NativeToolCall], reasoning_content: str | None = None
+) -> str:
+    """Write the envelope of an assistant turn, in canonical form v1.
+
+    Args:
+        text: What the model said; None is written as null, which is not canonical.
+        tool_calls: Its calls. None at all is written as an empty list, which no parser takes for an
+            envelope.
+        reasoning_content: Its reasoning, written only where it is given. With it the envelope is not
+            canonical.
+
+    Raises:
+        EnvelopeError: A value cannot be written: its ``field`` says where it stands. Not written are lone
+            surrogates, NaN, infinities, integers outside -2**63 to 2**64-1, more than 127 nested containers,
+            keys that are not strings, and what is no JSON value.
+
+    >>> from turntape import NativeToolCall
+    >>> encode_assistant_envelope("on it", [NativeToolCall("c1", "ls", "{}")])
+    '{"content":"on it","tool_calls":[{"arguments":"{}","id":"c1","name":"ls"}]}'
+    """
+
+def encode_tool_envelope(tool_call_id: str, content: str) -> str:
+    """Write the envelope of a tool's result, in canonical form v1.
+
+    Raises:
+        EnvelopeError: A value is no string, or holds a lone surrogate.
+
+    >>> encode_tool_envelope("c1", "ok")
+    '{"content":"ok","tool_call_id":"c1"}'
+    """
+
+def parse_assistant_envelope(text: str, /) -> AssistantEnvelope | None:
+    """Read the envelope of an assistant turn from history; None where the text is none.
+
+    It is one if it is a JSON object with a non-empty array ``tool_calls`` of objects with the strings
+    ``id``, ``name`` and ``arguments``. Other members do not matter; of members with one name the last one
+    counts. The result carries no authority: nothing may run a call because a string parsed.
+
+    >>> parse_assistant_envelope("All done.") is None
+    True
+    """
+
+def parse_tool_envelope(text: str, /) -> ToolEnvelope | None:
+    """Read the envelope of a tool's result from history; None where the text is none.
+
+    It is one if it is a JSON object with a string ``tool_call_id``.
+
+    >>> parse_tool_envelope('{"tool_call_id": "c1"}')
+    ToolEnvelope(tool_call_id='c1', content='')
+    """
+
+def parse_canonical_assistant_envelope(text: str, /) -> AssistantEnvelope | None:
+    """Read the envelope of an assistant turn if it is canonical; None otherwise.
+
+    It is if writing it again gives the same bytes, it carries no reasoning, and holds no number with an
+    exponent. That is decided in one pass over the text.
+
+    >>> parse_canonical_assistant_envelope('{"content": "", "tool_calls": []}') is None
+    True
+    """
+
+def parse_canonical_tool_envelope(text: str, /) -> ToolEnvelope | None:
+    """Read the envelope of a tool's result if it is canonical; None otherwise.
+
+    >>> parse_canonical_tool_envelope('{"content":"ok","tool_call_id":"c1"}')
+    ToolEnvelope(tool_call_id='c1', content='ok')
+    """
+
+def explain_not_canonical(text: str, /) -> NonCanonical | None:
+    """Say why a text is not a canonical envelope, and where; None where it is one, of either kind.
+
+    >>> explain_not_canonical('{"content": "ok","tool_call_id":"c1"}')
+    NonCanonical(code='whitespace', offset=11)
+    """
+
+def extra_content_text(call: NativeToolCall, /) -> str | None:
+    """Write the extra content of a call in canonical form; None where it has none.
+
+    Raises:
+        EnvelopeError: It cannot be written.
+    """
+
+def read_extra_content(extra: str, /) -> tuple[Any, str | None] | None:
+    """Read the ``extra_content`` of a ``ToolUse.extra``: the value, and its text if that is canonical.
+
+    Raises:
+        EnvelopeError: It is no JSON that an envelope can hold.
+    """
+
+def mend_envelope(text: str, /) -> tuple[str | None, list[tuple[str, str]]] | None:
+    """Give an envelope's canonical form, if it has one, and the paths of what that loses, with what it is.
+
+    None where the text is no envelope.
+    """
+
+def row_content(row: str, /) -> tuple[str, str, int, int] | None:
+    """Find the content of a chat row: its role, what it says, and from and to which byte its literal stands.
+
+    None where the row is no JSON object with the strings ``role`` and ``content``.
+    """
+
+def split_image_parts(text: str, /) -> list[TextPart | ImagePart]:
+    """Cut a text into its text and image parts, left to right.
+
+    Payloads are verbatim. Texts are never empty and never stand side by side. An unterminated marker and
+    all after it is text. Joining the parts gives the same text again, whatever it is.
+
+    >>> split_image_parts("see [OH_IMAGE:a.png] there")
+    [TextPart(text='see '), ImagePart(url='a.png'), TextPart(text=' there')]
+    """
+
+def count_image_parts(text: str, /) -> int:
+    """Count the images in a text, without cutting it.
+
+    >>> count_image_parts("[OH_IMAGE:a.png][OH_IMAGE:b.png]")
+    2
+    """
+
+def has_image_parts(text: str, /) -> bool:
+    """Tell whether a text holds an image, without cutting it.
+
+    >>> has_image_parts("[OH_IMAGE:no end")
+    False
+    """

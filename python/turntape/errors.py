@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from turntape.messages import AssistantMessage, InvalidReason
 
 __all__ = [
+    "EnvelopeError",
     "EventTooLarge",
     "InvalidToolArguments",
     "MalformedEvent",
+    "MarkerError",
     "ProviderError",
     "StreamError",
     "StrictError",
@@ -60,6 +62,36 @@ class InvalidToolArguments(TurntapeError):
         super().__init__(message)
         self.reason = reason
         self.arguments = arguments
+
+
+class EnvelopeError(TurntapeError, ValueError):
+    """A value that no envelope can hold; nothing of it was changed to make it fit.
+
+    Attributes:
+        field: Where it stands, as a path such as ``tool_calls[0].extra_content.score``.
+    """
+
+    field: str
+
+    def __init__(self, message: str, *, field: str) -> None:
+        """Make the error from one sentence for people and the path."""
+        super().__init__(message)
+        self.field = field
+
+
+class MarkerError(TurntapeError, ValueError):
+    """Parts that would not come back the same from the text that they are joined to.
+
+    Attributes:
+        index: Which part is the first at fault, counted from 0.
+    """
+
+    index: int
+
+    def __init__(self, message: str, *, index: int) -> None:
+        """Make the error from one sentence for people and the part's place."""
+        super().__init__(message)
+        self.index = index
 
 
 class StreamError(TurntapeError):

@@ -183,3 +183,38 @@ class AssistantMessage:
     dialect: Dialect | None = None
     vendor: str | None = None
     warnings: tuple[DecodeWarning, ...] = ()
+
+    def to_envelope(self, *, reasoning: bool = False) -> str:
+        """Pack a turn with tool calls into one string, for a history of roles and contents.
+
+        It carries the text blocks, joined, and the calls with their ``extra_content``. Signatures, citations
+        and the provider's own blocks it does not; thoughts only on request.
+
+        Args:
+            reasoning: Whether the thoughts go along as ``reasoning_content``, joined by blank lines, for
+                providers that want them back. Such an envelope is not canonical.
+
+        Raises:
+            EnvelopeError: The turn or a call is not complete, it calls no tool, or a value cannot be written.
+
+        >>> turn = AssistantMessage(content=(Text("on it"), ToolUse("c1", "ls", "{}")), complete=True)
+        >>> turn.to_envelope()
+        '{"content":"on it","tool_calls":[{"arguments":"{}","id":"c1","name":"ls"}]}'
+        """
+        from turntape.replay.turns import envelope_of
+
+        return envelope_of(self, reasoning=reasoning)
+
+    @staticmethod
+    def from_envelope(envelope: str, /) -> AssistantMessage | None:
+        """Unpack a turn from an assistant envelope, canonical or not; None where the text is none.
+
+        The turn counts as complete, because only complete ones are packed. It is history and carries no
+        authority: nothing may run a call because a string parsed.
+
+        >>> AssistantMessage.from_envelope('{"tool_calls":[{"arguments":"{}","id":"c1","name":"ls"}]}').content
+        (ToolUse(id='c1', name='ls', arguments='{}', signature=None, extra=None, complete=True),)
+        """
+        from turntape.replay.turns import message_of
+
+        return message_of(envelope)

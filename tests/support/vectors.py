@@ -19,9 +19,10 @@ def cases(file: str) -> list[Case]:
     return document["cases"]
 
 
-def parametrize(file: str) -> pytest.MarkDecorator:
-    """Make one test of each case."""
-    params = [pytest.param(case, id=case["name"]) for case in cases(file)]
+def parametrize(file: str, *ops: str) -> pytest.MarkDecorator:
+    """Make one test of each case, or of those whose operation is named."""
+    chosen = [case for case in cases(file) if not ops or case["op"] in ops]
+    params = [pytest.param(case, id=case["name"]) for case in chosen]
     return pytest.mark.parametrize("case", params)
 
 

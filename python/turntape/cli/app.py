@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import turntape
+from turntape.cli import envelope
 from turntape.cli.decode import HELP, decode
 from turntape.cli.ending import report_output_error
 
@@ -23,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("decode", help=HELP, no_args_is_help=True)(decode)
+app.add_typer(envelope.app, name="envelope")
 
 
 def _show_version(asked: bool) -> None:

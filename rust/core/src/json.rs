@@ -6,6 +6,9 @@
 
 use memchr::memchr2;
 
+use crate::escapes;
+pub use crate::escapes::push_literal_bytes;
+
 /// How deep payloads may nest before they count as malformed.
 pub const MAX_PAYLOAD_DEPTH: usize = 512;
 /// How deep tool arguments may nest before they are refused.
@@ -60,6 +63,11 @@ pub fn ends_inside_value(text: &str) -> bool {
 }
 
 impl<'a> Raw<'a> {
+    /// A value that was found valid elsewhere, without white space around it.
+    pub(crate) const fn assume(text: &'a str) -> Self {
+        Self(text)
+    }
+
     /// Checks that `text` is one JSON value with at most `max_depth` nested arrays and objects.
     ///
     /// # Errors
@@ -145,6 +153,12 @@ impl<'a> Raw<'a> {
         Elements { rest }
     }
 
+    /// The value's tokens, in one pass over the text whatever nests in it.
+    #[must_use]
+    pub const fn tokens(self) -> Tokens<'a> {
+        Tokens { rest: self.0 }
+    }
+
     /// The members of the given names. A name that comes twice counts with its last value; `null` is
     /// absent. Anything but an object has none.
     #[must_use]
@@ -227,6 +241,61 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+/// A token of a valid text. Names are strings too: in an object every other token at its level is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// `{`
+    BeginObject,
+    /// `[`
+    BeginArray,
+    /// `}` or `]`
+    End,
+    /// A string literal.
+    String(Str<'a>),
+    /// A number.
+    Number(&'a str),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `null`
+    Null,
+}
+
+/// Iterator over the tokens of a value. The text was validated, so the walk only finds the borders.
+#[derive(Debug, Clone)]
+pub struct Tokens<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        let bytes = self.rest.as_bytes();
+        let start = bytes
+            .iter()
+            .position(|&b| !is_space(b) && b != b',' && b != b':')?;
+        let (token, end) = match bytes[start] {
+            b'{' => (Token::BeginObject, start + 1),
+            b'[' => (Token::BeginArray, start + 1),
+            b'}' | b']' => (Token::End, start + 1),
+            b'"' => {
+                let (end, escaped) = string_end(bytes, start + 1)?;
+                let body = self.rest.get(start + 1..end)?;
+                (Token::String(Str { body, escaped }), end + 1)
+            }
+            b't' => (Token::Bool(true), start + 4),
+            b'f' => (Token::Bool(false), start + 5),
+            b'n' => (Token::Null, start + 4),
+            _ => {
+                let end = value_end(bytes, start)?;
+                (Token::Number(self.rest.get(start..end)?), end)
+            }
+        };
+        self.rest = self.rest.get(end..)?;
+        Some(token)
+    }
+}
+
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(|&b| is_space(b)) {
         at += 1;
@@ -302,6 +371,12 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 impl<'a> Str<'a> {
+    /// The empty string.
+    pub(crate) const EMPTY: Self = Self {
+        body: "",
+        escaped: false,
+    };
+
     /// A string whose body, between the quotes, is `body`.
     pub(crate) fn between(body: &'a str) -> Self {
         Self {
@@ -361,6 +436,18 @@ impl<'a> Str<'a> {
             out.push(char::REPLACEMENT_CHARACTER);
         }
         out
+    }
+
+    /// Appends the text to `out` in UTF-8, lone surrogates as U+FFFD: for large texts and for texts dense
+    /// with escapes.
+    pub fn push_bytes(self, out: &mut Vec<u8>) {
+        let begin = out.len();
+        if !self.escaped {
+            out.extend_from_slice(self.body.as_bytes());
+        } else if !escapes::push_unescaped(self.body.as_bytes(), out) {
+            out.truncate(begin);
+            out.extend_from_slice(self.to_text().as_bytes());
+        }
     }
 
     /// Whether undoing the escapes meets a surrogate without its partner.
@@ -585,7 +672,7 @@ fn plain_run(bytes: &[u8]) -> Run {
     Run { length: at, wide }
 }
 
-fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
+pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     let digits = |mut at: usize| -> Result<usize, JsonError> {
         let start = at;
         while bytes.get(at).is_some_and(u8::is_ascii_digit) {
@@ -618,7 +705,7 @@ fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
+pub(crate) fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
     for (offset, expected) in word.iter().enumerate() {
         match bytes.get(at + offset) {
             None => return Err(JsonError::UnexpectedEnd),

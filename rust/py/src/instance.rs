@@ -62,6 +62,11 @@ impl<const FIELDS: usize> Class<FIELDS> {
         })
     }
 
+    /// The class.
+    pub(crate) fn class<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyType> {
+        self.class.bind(py)
+    }
+
     /// Whether `object` is an instance of exactly this class.
     pub(crate) fn is_exact(&self, object: &Bound<'_, PyAny>) -> bool {
         object.get_type_ptr() == self.class.as_ptr().cast()

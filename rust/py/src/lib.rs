@@ -4,12 +4,16 @@ mod arguments;
 mod classes;
 mod data;
 mod decoder;
+mod envelopes;
 mod errors;
 mod events;
 mod functions;
 mod instance;
+mod markers;
 mod messages;
+mod scratch;
 mod sse;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -28,5 +32,31 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        envelopes::encode_assistant_envelope,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(envelopes::encode_tool_envelope, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        envelopes::parse_assistant_envelope,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(envelopes::parse_tool_envelope, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        envelopes::parse_canonical_assistant_envelope,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(
+        envelopes::parse_canonical_tool_envelope,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(envelopes::explain_not_canonical, module)?)?;
+    module.add_function(wrap_pyfunction!(envelopes::extra_content_text, module)?)?;
+    module.add_function(wrap_pyfunction!(envelopes::read_extra_content, module)?)?;
+    module.add_function(wrap_pyfunction!(envelopes::mend_envelope, module)?)?;
+    module.add_function(wrap_pyfunction!(envelopes::row_content, module)?)?;
+    module.add_function(wrap_pyfunction!(markers::split_image_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(markers::count_image_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(markers::has_image_parts, module)?)?;
     Ok(())
 }

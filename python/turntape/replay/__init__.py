@@ -1,0 +1,1 @@
+"""Replay: envelopes, image markers, the native dialect."""
