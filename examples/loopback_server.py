@@ -143,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     # `typing.override` is not in Python 3.11 yet.
-    def log_message(  # pyright: ignore[reportImplicitOverride]
+    def log_message(
         self,
         format: str,  # noqa: A002 (the base's name for it)
         *args: object,

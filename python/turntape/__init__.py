@@ -1,12 +1,12 @@
-"""The wire and the tape of conversations with language models.
+r"""The wire and the tape of conversations with language models.
 
 Bytes of a provider's stream in, one event sequence and one message out, whatever the provider:
 
 >>> import turntape
 >>> body = (
-...     b'data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hi."}}]}\\n\\n'
-...     b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\\n\\n'
-...     b'data: [DONE]\\n\\n'
+...     b'data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hi."}}]}\n\n'
+...     b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+...     b'data: [DONE]\n\n'
 ... )
 >>> message = turntape.decode_message(body, "openai-chat")
 >>> message.content
@@ -149,7 +149,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
+def __getattr__(name: str) -> Any:
     module = _LAZY.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"

@@ -8,13 +8,28 @@ from turntape.events import DecodeWarning, SseEvent, StreamEvent, Usage
 from turntape.messages import AssistantMessage
 from turntape.wire.dialect import Dialect
 
+__all__ = [
+    "SseDecoder",
+    "StreamDecoder",
+    "__version__",
+    "assemble",
+    "check_arguments",
+    "complete_arguments",
+    "decode",
+    "decode_many",
+    "decode_message",
+    "detect_dialect",
+    "encode_sse",
+    "parse_response",
+]
+
 _Data: TypeAlias = bytes | bytearray | memoryview | str
 
 __version__: str
 
 @final
 class SseDecoder:
-    """Server-sent-event framing over bytes (WHATWG HTML, section 9.2), fed in pieces of any size.
+    r"""Server-sent-event framing over bytes (WHATWG HTML, section 9.2), fed in pieces of any size.
 
     Linear time whatever the pieces; keeps at most the bytes of one unfinished event.
 
@@ -25,9 +40,9 @@ class SseDecoder:
             between them; None for no limit.
 
     >>> decoder = SseDecoder()
-    >>> decoder.feed(b"event: tick\\ndata: 1\\n\\nda")
+    >>> decoder.feed(b"event: tick\ndata: 1\n\nda")
     [SseEvent(event='tick', data='1', id=None, retry=None)]
-    >>> decoder.feed(b"ta: 2\\r\\n\\r\\n")
+    >>> decoder.feed(b"ta: 2\r\n\r\n")
     [SseEvent(event='message', data='2', id=None, retry=None)]
     >>> decoder.finish()
     []
@@ -59,7 +74,7 @@ class SseDecoder:
 
 @final
 class StreamDecoder:
-    """Decodes one response, in pieces of any size: the cuts never change what comes out.
+    r"""Decodes one response, in pieces of any size: the cuts never change what comes out.
 
     One decoder belongs to one thread at a time; several may run in parallel.
 
@@ -79,9 +94,9 @@ class StreamDecoder:
         ValueError: The dialect is no dialect, or an option has no such value.
 
     >>> decoder = StreamDecoder("openai-chat")
-    >>> decoder.feed(b'data: {"id":"r1","choices":[{"delta":{"content":"Hi"}}]}\\n\\n')
+    >>> decoder.feed(b'data: {"id":"r1","choices":[{"delta":{"content":"Hi"}}]}\n\n')
     [MessageStart(id='r1', model=None), TextDelta(index=0, text='Hi')]
-    >>> decoder.feed(b'data: [DONE]\\n\\n')
+    >>> decoder.feed(b'data: [DONE]\n\n')
     [ContentBlockStop(index=0), MessageStop(stop_reason='unknown', raw_reason=None, terminal='done')]
     >>> decoder.finish(), decoder.is_terminal
     ([], True)
@@ -95,7 +110,7 @@ class StreamDecoder:
         eof: Literal["flush", "discard"] = "flush",
         max_event_bytes: int | None = None,
         strict: bool = False,
-        server_tools: Collection[str] = (),
+        server_tools: Collection[str] | None = None,
         name_map: Mapping[str, str] | None = None,
         vendor: str | None = None,
     ) -> StreamDecoder: ...
@@ -135,7 +150,7 @@ class StreamDecoder:
         """Whether MessageStop was given."""
 
 def encode_sse(event: SseEvent, /, *, ascii_line_separators: bool = False) -> str:
-    """Write one server-sent event, its blank line included.
+    r"""Write one server-sent event, its blank line included.
 
     Args:
         event: The event. CR, LF and CRLF in its data all start a new data line, so data comes back with
@@ -148,7 +163,7 @@ def encode_sse(event: SseEvent, /, *, ascii_line_separators: bool = False) -> st
 
     >>> from turntape import SseEvent
     >>> encode_sse(SseEvent("tick", "1"))
-    'event: tick\\ndata: 1\\n\\n'
+    'event: tick\ndata: 1\n\n'
     """
 
 def decode(
@@ -159,7 +174,7 @@ def decode(
     eof: Literal["flush", "discard"] = "flush",
     max_event_bytes: int | None = None,
     strict: bool = False,
-    server_tools: Collection[str] = (),
+    server_tools: Collection[str] | None = None,
     name_map: Mapping[str, str] | None = None,
     vendor: str | None = None,
 ) -> list[StreamEvent]:
@@ -177,7 +192,7 @@ def decode_message(
     eof: Literal["flush", "discard"] = "flush",
     max_event_bytes: int | None = None,
     strict: bool = False,
-    server_tools: Collection[str] = (),
+    server_tools: Collection[str] | None = None,
     name_map: Mapping[str, str] | None = None,
     vendor: str | None = None,
 ) -> AssistantMessage:
@@ -196,7 +211,7 @@ def decode_many(
     eof: Literal["flush", "discard"] = "flush",
     max_event_bytes: int | None = None,
     strict: bool = False,
-    server_tools: Collection[str] = (),
+    server_tools: Collection[str] | None = None,
     name_map: Mapping[str, str] | None = None,
     vendor: str | None = None,
 ) -> list[AssistantMessage | StreamError]:
@@ -224,7 +239,7 @@ def parse_response(
     *,
     choice: int = 0,
     strict: bool = False,
-    server_tools: Collection[str] = (),
+    server_tools: Collection[str] | None = None,
     name_map: Mapping[str, str] | None = None,
     vendor: str | None = None,
 ) -> AssistantMessage:
@@ -249,7 +264,10 @@ def parse_response(
     """
 
 def assemble(
-    events: Iterable[StreamEvent], *, dialect: Dialect | str | None = None, vendor: str | None = None
+    events: Iterable[StreamEvent],
+    *,
+    dialect: Dialect | str | None = None,
+    vendor: str | None = None,
 ) -> AssistantMessage:
     """Add events up to the message that they tell of, whole or as far as it came.
 

@@ -114,7 +114,7 @@ class ProviderError(StreamError):
     retryable: bool
     before_content: bool
 
-    def __init__(  # noqa: PLR0913 (one error, all that is known of it)
+    def __init__(
         self,
         message: str,
         *,
@@ -162,7 +162,7 @@ class StrictError(StreamError):
 
     warning: DecodeWarning
 
-    def __init__(  # noqa: PLR0913 (one error, all that is known of it)
+    def __init__(
         self,
         message: str,
         *,

@@ -120,7 +120,7 @@ class ToolUse:
 
         return invalid_reason(self)
 
-    def partial_input(self) -> Any:  # noqa: ANN401 (a whole text may be any JSON value)
+    def partial_input(self) -> Any:
         """What can be shown of arguments that are still coming. For display only, never for running.
 
         Returns:

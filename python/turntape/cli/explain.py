@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import turntape
 from turntape.cli.output import clean, clip
 

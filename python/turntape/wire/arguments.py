@@ -40,12 +40,12 @@ def parse_arguments(call: ToolUse) -> dict[str, Any]:
     return cast("dict[str, Any]", _load(call.arguments))
 
 
-def partial_arguments(text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def partial_arguments(text: str) -> Any:
     """Parse what can be shown of an unfinished argument text."""
     return _load(complete_arguments(text))
 
 
-def _load(text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def _load(text: str) -> Any:
     return json.loads(text, parse_int=_exact_int)
 
 
@@ -56,4 +56,5 @@ def _exact_int(text: str) -> int:
     if text.startswith("-"):
         return -_exact_int(text[1:])
     half = len(text) // 2
-    return _exact_int(text[:-half]) * 10**half + _exact_int(text[-half:])
+    power: int = 10**half
+    return _exact_int(text[:-half]) * power + _exact_int(text[-half:])
