@@ -176,12 +176,29 @@ impl Turn {
         self.piece(index, Field::Signature, piece);
     }
 
-    /// A piece of a block that is text already.
-    pub(crate) fn text_delta(&mut self, index: usize, text: &str) {
-        if self.blocks[index].half_main.is_some() {
-            self.release(index);
+    /// A piece of a block that is text already, the whole of which a half character that waits may
+    /// begin. Gives how many bytes the block got.
+    pub(crate) fn text_delta(&mut self, index: usize, text: &str) -> usize {
+        let Some(half) = self.blocks[index].half_main else {
+            self.push_piece(index, Field::Main, text);
+            return text.len();
+        };
+        let begins = |first: char| first.encode_utf16(&mut [0; 2])[0] == half;
+        if text.chars().next().is_some_and(begins) {
+            self.blocks[index].half_main = None;
+            if self.blocks[index].half_signature.is_none() {
+                self.halved.remove(&index);
+            }
+            self.push_piece(index, Field::Main, text);
+            return text.len();
         }
-        self.push_piece(index, Field::Main, text);
+        self.release(index);
+        // The whole form has the half as U+FFFD as well.
+        let rest = text
+            .strip_prefix(char::REPLACEMENT_CHARACTER)
+            .unwrap_or(text);
+        self.push_piece(index, Field::Main, rest);
+        char::REPLACEMENT_CHARACTER.len_utf8() + rest.len()
     }
 
     /// A signature that is raw JSON text.
@@ -272,6 +289,11 @@ impl Turn {
                 self.replacement(index, field);
             }
         }
+    }
+
+    /// Whether half a character waits for the next piece of a block's text.
+    pub(crate) fn has_half(&self, index: usize) -> bool {
+        self.blocks[index].half_main.is_some()
     }
 
     /// U+FFFD in the place of half a surrogate pair.
