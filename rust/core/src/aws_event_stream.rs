@@ -202,8 +202,8 @@ struct Headers {
     error_message: Option<String>,
 }
 
-/// No headers at all: an event, since nothing says otherwise.
 impl Default for Headers {
+    /// What no headers at all say.
     fn default() -> Self {
         Self {
             bytes: Vec::new(),
