@@ -7,7 +7,7 @@ use super::turn::{BlockKind, Hot, Turn};
 use super::{Payload, Wire, other_members, value_str};
 use crate::assemble::{Builder, object};
 use crate::error::ErrorDocument;
-use crate::event::{Event, StopReason, Terminal, WarningCode};
+use crate::event::{StopReason, Terminal, WarningCode};
 use crate::json::{Raw, Str, range_in};
 use crate::usage;
 
@@ -637,10 +637,7 @@ impl OpenAiResponses {
         };
         let block = self.text_part(turn, at, key);
         if turn.is_open(block) {
-            turn.log.push(Event::Citation {
-                index: block,
-                json: annotation.text(),
-            });
+            turn.citation(block, annotation.text());
         } else {
             turn.warn(WarningCode::DroppedFragment);
         }
@@ -749,10 +746,7 @@ impl OpenAiResponses {
             .into_iter()
             .flat_map(Raw::elements)
         {
-            turn.log.push(Event::Citation {
-                index: block,
-                json: annotation.text(),
-            });
+            turn.citation(block, annotation.text());
         }
     }
 

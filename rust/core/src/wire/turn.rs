@@ -201,8 +201,15 @@ impl Turn {
         char::REPLACEMENT_CHARACTER.len_utf8() + rest.len()
     }
 
+    /// A citation of a text block, as raw JSON text; it may be the first of the block.
+    pub(crate) fn citation(&mut self, index: usize, json: &str) {
+        self.blocks[index].is_said = true;
+        self.log.push(Event::Citation { index, json });
+    }
+
     /// A signature that is raw JSON text.
     pub(crate) fn raw_signature(&mut self, index: usize, signature: &str) {
+        self.blocks[index].is_said = true;
         self.log.push(Event::SignatureDelta { index, signature });
     }
 
@@ -331,6 +338,7 @@ impl Turn {
             self.warn(WarningCode::DuplicateToolId);
         }
         self.host_calls += 1;
+        self.blocks[index].is_said = true;
         let name = self.options.name_map.get(name).map_or(name, String::as_str);
         self.log.push(Event::ToolUseStart {
             index,
