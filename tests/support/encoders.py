@@ -340,7 +340,7 @@ class _Responses:
         events = [later(f"{name}.delta", **place, delta=delta) for delta in deltas]
         opening = [later("output_item.added", **index, item=added)]
         if block.kind != "call":
-            first = next((at for at, delta in enumerate(deltas) if delta), len(deltas)) + 1
+            first = next((at for at, delta in enumerate(deltas) if _opens(delta)), len(deltas)) + 1
             opening += events[:first]
             events = events[first:]
         if habits.sometimes():
@@ -351,6 +351,11 @@ class _Responses:
             events.append(later("output_item.done", **index, item=item))
         self.output.append(item)
         return opening, events
+
+
+def _opens(delta: str) -> bool:
+    """Tell whether a delta opens its block: half a character does not yet."""
+    return bool(delta) and not re.fullmatch(r"\\ud[89ab][0-9a-f]{2}", delta)
 
 
 def _call_kind(at: int) -> tuple[str, str]:

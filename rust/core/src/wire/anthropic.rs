@@ -240,10 +240,7 @@ impl Anthropic {
                 }
                 for citation in citations.into_iter().flat_map(Raw::elements) {
                     let index = open_late(turn, &mut slot, BlockKind::Text);
-                    turn.log.push(Event::Citation {
-                        index,
-                        json: citation.text(),
-                    });
+                    turn.citation(index, citation.text());
                 }
                 Slot::Text(slot)
             }
@@ -338,10 +335,7 @@ impl Anthropic {
             ("citations_delta", Slot::Text(at)) => {
                 if let Some(citation) = citation {
                     let index = open_late(turn, at, BlockKind::Text);
-                    turn.log.push(Event::Citation {
-                        index,
-                        json: citation.text(),
-                    });
+                    turn.citation(index, citation.text());
                 }
             }
             (

@@ -213,10 +213,7 @@ impl Bedrock {
             }
             "citation" => {
                 let block = self.text_block(turn, index);
-                turn.log.push(Event::Citation {
-                    index: block,
-                    json: value.text(),
-                });
+                turn.citation(block, value.text());
             }
             "reasoningContent" => self.reasoning(turn, index, value, payload),
             "toolUse" => match (self.slots.get_mut(index), value_str(value.member("input"))) {
@@ -257,10 +254,7 @@ impl Bedrock {
                 }
                 for citation in citations.into_iter().flat_map(Raw::elements) {
                     let block = self.text_block(turn, index);
-                    turn.log.push(Event::Citation {
-                        index: block,
-                        json: citation.text(),
-                    });
+                    turn.citation(block, citation.text());
                 }
             }
             "text" => self.block_delta(turn, index, block, block),

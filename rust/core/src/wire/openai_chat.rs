@@ -423,10 +423,7 @@ impl OpenAiChat {
         }
         for annotation in annotations.into_iter().flat_map(Raw::elements) {
             let index = self.block(turn, BlockKind::Text);
-            turn.log.push(Event::Citation {
-                index,
-                json: annotation.text(),
-            });
+            turn.citation(index, annotation.text());
         }
         for image in images.into_iter().flat_map(Raw::elements) {
             self.extension_block(turn, image, "image");

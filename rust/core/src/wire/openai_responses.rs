@@ -7,7 +7,7 @@ use super::turn::{BlockKind, Hot, Turn};
 use super::{Payload, Wire, other_members, value_str};
 use crate::assemble::{Builder, object};
 use crate::error::ErrorDocument;
-use crate::event::{Event, StopReason, Terminal, WarningCode};
+use crate::event::{StopReason, Terminal, WarningCode};
 use crate::json::{Raw, Str, range_in};
 use crate::usage;
 
@@ -101,7 +101,8 @@ impl Wire for OpenAiResponses {
         said: &Builder,
         Payload { raw, faulty, .. }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
-        self.added.clear();
+        // Not cleared: a large map would cost its size for every payload after it.
+        self.added = HashMap::new();
         let [kind, response] = raw.members(&["type", "response"]);
         if let Some(response) = response.filter(|response| response.is_object()) {
             let [id, model, usage] = response.members(&["id", "model", "usage"]);
@@ -259,6 +260,7 @@ impl OpenAiResponses {
             // Neither: the item that opened last.
             (None, None) => None,
         };
+        let is_new = known.is_none();
         let at = match known {
             Some(&at) => at,
             None if place.is_none() && id.is_none() && item.is_none() && !self.items.is_empty() => {
@@ -272,7 +274,8 @@ impl OpenAiResponses {
         if let Some(place) = place {
             self.by_index.entry(place).or_insert(at);
         }
-        if let Some(id) = id {
+        // Ids may rotate with every delta: only those that tell items apart are kept.
+        if let Some(id) = id.filter(|_| place.is_none() || item.is_some() || is_new) {
             self.by_id.entry(id).or_insert(at);
         }
         self.items[at].kind.get_or_insert(kind);
@@ -384,8 +387,8 @@ impl OpenAiResponses {
     }
 
     fn add(&mut self, turn: &mut Turn, block: usize, text: &str) {
-        turn.text_delta(block, text);
-        *self.added.entry(block).or_default() += text.len();
+        let length = turn.text_delta(block, text);
+        *self.added.entry(block).or_default() += length;
     }
 
     /// The block of a text part, opened if it is not there.
@@ -481,7 +484,6 @@ impl OpenAiResponses {
         if text.is_none() {
             turn.mark_refusal();
         }
-        let done = turn.text(done);
         let block = self.text_part(turn, at, key);
         self.complete(
             turn,
@@ -491,12 +493,12 @@ impl OpenAiResponses {
                 start: 0,
                 end: None,
             },
-            &done,
+            done,
         );
     }
 
     /// Emits what a done form says beyond the deltas; a contradiction leaves the deltas standing.
-    fn complete(&mut self, turn: &mut Turn, said: &Builder, part: Part, done: &str) {
+    fn complete(&mut self, turn: &mut Turn, said: &Builder, part: Part, done: Str<'_>) {
         let Part { block, start, end } = part;
         // What this payload itself added is the done form of the same part, said twice.
         if self.added.contains_key(&block) && end.is_none() {
@@ -504,9 +506,17 @@ impl OpenAiResponses {
         }
         let text = said.main_text(block);
         let text = text.get(start..end.unwrap_or(text.len())).unwrap_or("");
-        match done.strip_prefix(text) {
+        let whole = done.to_text();
+        match whole.strip_prefix(text) {
             Some("") => {}
-            Some(rest) if turn.is_open(block) && end.is_none() => self.add(turn, block, rest),
+            Some(rest) if turn.is_open(block) && end.is_none() => {
+                let waits = turn.has_half(block) && rest.starts_with(char::REPLACEMENT_CHARACTER);
+                let mut late = rest.chars().skip(usize::from(waits));
+                if done.has_lone_surrogate() && late.any(|c| c == char::REPLACEMENT_CHARACTER) {
+                    turn.warn(WarningCode::LoneSurrogate);
+                }
+                self.add(turn, block, rest);
+            }
             _ => turn.warn(WarningCode::DoneMismatch),
         }
     }
@@ -579,12 +589,12 @@ impl OpenAiResponses {
         key: PartKey,
         done: Str<'_>,
     ) {
-        let done = turn.text(done);
         if let Some(&part) = self.items[at].parts.get(&key) {
-            self.complete(turn, said, part, &done);
+            self.complete(turn, said, part, done);
         } else if self.items[at].is_closed(turn) {
             turn.warn(WarningCode::DoneMismatch);
         } else {
+            let done = turn.text(done);
             let block = self.reasoning_part(turn, said, at, key).block;
             self.add(turn, block, &done);
         }
@@ -611,7 +621,6 @@ impl OpenAiResponses {
 
     fn complete_call(&mut self, turn: &mut Turn, said: &Builder, at: usize, done: Option<Str<'_>>) {
         if let (Some(block), Some(done)) = (self.items[at].block, done) {
-            let done = turn.text(done);
             self.complete(
                 turn,
                 said,
@@ -620,7 +629,7 @@ impl OpenAiResponses {
                     start: 0,
                     end: None,
                 },
-                &done,
+                done,
             );
         }
     }
@@ -636,10 +645,7 @@ impl OpenAiResponses {
         };
         let block = self.text_part(turn, at, key);
         if turn.is_open(block) {
-            turn.log.push(Event::Citation {
-                index: block,
-                json: annotation.text(),
-            });
+            turn.citation(block, annotation.text());
         } else {
             turn.warn(WarningCode::DroppedFragment);
         }
@@ -748,10 +754,7 @@ impl OpenAiResponses {
             .into_iter()
             .flat_map(Raw::elements)
         {
-            turn.log.push(Event::Citation {
-                index: block,
-                json: annotation.text(),
-            });
+            turn.citation(block, annotation.text());
         }
     }
 
@@ -815,7 +818,7 @@ impl OpenAiResponses {
                 }
                 None => continue,
             };
-            self.added.clear();
+            self.added = HashMap::new();
             self.done(turn, said, at, item);
         }
         let outputs = &self.outputs;

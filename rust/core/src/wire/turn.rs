@@ -176,16 +176,40 @@ impl Turn {
         self.piece(index, Field::Signature, piece);
     }
 
-    /// A piece of a block that is text already.
-    pub(crate) fn text_delta(&mut self, index: usize, text: &str) {
-        if self.blocks[index].half_main.is_some() {
-            self.release(index);
+    /// A piece of a block that is text already, the whole of which a half character that waits may
+    /// begin. Gives how many bytes the block got.
+    pub(crate) fn text_delta(&mut self, index: usize, text: &str) -> usize {
+        let Some(half) = self.blocks[index].half_main else {
+            self.push_piece(index, Field::Main, text);
+            return text.len();
+        };
+        let begins = |first: char| first.encode_utf16(&mut [0; 2])[0] == half;
+        if text.chars().next().is_some_and(begins) {
+            self.blocks[index].half_main = None;
+            if self.blocks[index].half_signature.is_none() {
+                self.halved.remove(&index);
+            }
+            self.push_piece(index, Field::Main, text);
+            return text.len();
         }
-        self.push_piece(index, Field::Main, text);
+        self.release(index);
+        // The whole form has the half as U+FFFD as well.
+        let rest = text
+            .strip_prefix(char::REPLACEMENT_CHARACTER)
+            .unwrap_or(text);
+        self.push_piece(index, Field::Main, rest);
+        char::REPLACEMENT_CHARACTER.len_utf8() + rest.len()
+    }
+
+    /// A citation of a text block, as raw JSON text; it may be the first of the block.
+    pub(crate) fn citation(&mut self, index: usize, json: &str) {
+        self.blocks[index].is_said = true;
+        self.log.push(Event::Citation { index, json });
     }
 
     /// A signature that is raw JSON text.
     pub(crate) fn raw_signature(&mut self, index: usize, signature: &str) {
+        self.blocks[index].is_said = true;
         self.log.push(Event::SignatureDelta { index, signature });
     }
 
@@ -274,6 +298,11 @@ impl Turn {
         }
     }
 
+    /// Whether half a character waits for the next piece of a block's text.
+    pub(crate) fn has_half(&self, index: usize) -> bool {
+        self.blocks[index].half_main.is_some()
+    }
+
     /// U+FFFD in the place of half a surrogate pair.
     pub(crate) fn replacement(&mut self, index: usize, field: Field) {
         self.push_piece(index, field, "\u{FFFD}");
@@ -309,6 +338,7 @@ impl Turn {
             self.warn(WarningCode::DuplicateToolId);
         }
         self.host_calls += 1;
+        self.blocks[index].is_said = true;
         let name = self.options.name_map.get(name).map_or(name, String::as_str);
         self.log.push(Event::ToolUseStart {
             index,
