@@ -528,7 +528,7 @@ impl Framer {
             };
         };
         match &head[..colon] {
-            b"" => Line::Skipped,
+            b"" if self.alien_offset.is_none() => Line::Skipped,
             // The space that may follow the colon is not part of the value.
             b"data" if self.line.len() == colon + 1 => Line::Open,
             b"data" => Line::Data,
@@ -564,7 +564,8 @@ impl Framer {
         handler: &mut impl Handler,
     ) -> Result<(), Stop> {
         let (name, value) = match memchr(b':', line) {
-            Some(0) => return Ok(()),
+            // In text that is no SSE a line may begin with a colon.
+            Some(0) if self.alien_offset.is_none() => return Ok(()),
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &b""[..]),
         };
