@@ -19,7 +19,7 @@ pub fn detect(body: &[u8]) -> Option<Dialect> {
     if told == Some(&b'[') {
         return of_array(body);
     }
-    // A body that was not streamed, whatever its line ends.
+    // A body that was not streamed may have lines that server-sent events would take for their own.
     if told == Some(&b'{')
         && let Some(dialect) = std::str::from_utf8(text).ok().and_then(of_text)
     {
