@@ -390,7 +390,13 @@ def test_every_error_has_advice():
 
     generic = advise(turntape.TurntapeError("x"))
     # A decoder raises none of these themselves.
-    families = {turntape.TurntapeError, turntape.StreamError, turntape.InvalidToolArguments}
+    families = {
+        turntape.TurntapeError,
+        turntape.StreamError,
+        turntape.InvalidToolArguments,
+        turntape.EnvelopeError,
+        turntape.MarkerError,
+    }
     for kind in all_below(turntape.TurntapeError) - families:
         if not kind.__module__.startswith("turntape."):
             continue
