@@ -20,15 +20,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES)
-@pytest.mark.parametrize(
-    "dialect",
-    [
-        Dialect.OPENAI_CHAT,
-        Dialect.OPENAI_RESPONSES,
-        Dialect.GEMINI,
-        Dialect.BEDROCK_CONVERSE,
-    ],
-)
+@pytest.mark.parametrize("dialect", Dialect)
 def test_a_body_of_another_kind_holds_no_turn(dialect: Dialect, body: str) -> None:
     if body == dialect:
         assert parse_response(BODIES[body], dialect).complete

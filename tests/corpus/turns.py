@@ -139,7 +139,7 @@ def of_message(message: AssistantMessage, dialect: Dialect) -> Turn:
                 arguments = canonical(block.input) if parse else block.arguments
                 calls.append((call_id, block.name, arguments))
             case ProviderBlock():
-                others.append((block.kind, provider_facts(block.kind, json.loads(block.json))))
+                others.append((block.kind, canonical(json.loads(block.json))))
     return Turn(
         id=message.id,
         model=message.model,
@@ -151,11 +151,6 @@ def of_message(message: AssistantMessage, dialect: Dialect) -> Turn:
         stop_reason=message.stop_reason,
         usage=message.usage,
     )
-
-
-def provider_facts(kind: str, block: object) -> str:
-    """Give what is compared of a provider's own block: of Bedrock's tool results only that they are."""
-    return "" if kind == "toolResult" else canonical(block)
 
 
 def in_one_alphabet(others: list[tuple[str, str]], dialect: Dialect) -> list[tuple[str, str]]:
@@ -543,7 +538,7 @@ def of_converse(final: dict[str, Any]) -> Turn:
             text += block.get("text", "")
             others.append(("text", canonical(block.get("citations", []))))
         elif not block.keys() <= {"text"}:
-            others.append((min(block), provider_facts(min(block), block)))
+            others.append((min(block), canonical(block)))
     stop_reason = STOP_REASONS[Dialect.BEDROCK_CONVERSE][whole.reason]
     return Turn(
         id=None,

@@ -88,14 +88,27 @@ struct ProviderParts {
     /// `input_json_delta` text; `None` until the first.
     input: Option<String>,
     half: Option<u16>,
-    /// Members that deltas gave: for a string the pieces' bodies, for anything else the last value.
-    members: Vec<(String, Member)>,
-    member_by_name: HashMap<String, usize>,
+    members: Members,
+    /// Whether the start is wrapped in a member named as the kind, as Bedrock's are, and what deltas
+    /// gave for that.
+    wraps: bool,
+    wrapped: Members,
+}
+
+/// Members that deltas gave.
+#[derive(Debug, Clone, Default)]
+struct Members {
+    order: Vec<(String, Member)>,
+    by_name: HashMap<String, usize>,
 }
 
 #[derive(Debug, Clone)]
 enum Member {
+    /// Of strings the bodies, one after the other.
     Appended(String),
+    /// Of lists the elements, with commas between them.
+    Listed(String),
+    /// Of anything else the last value.
     Replaced(String),
 }
 
@@ -331,13 +344,17 @@ impl Builder {
 
     fn extension_block(&mut self, index: usize, kind: &str, json: &str) -> Result<(), Misplaced> {
         if index == self.parts.len() {
+            let start = Raw::parse(json, usize::MAX).ok();
+            let inner = start.filter(|start| start.is_object());
+            let inner = inner.and_then(|start| start.member(kind));
             let parts = ProviderParts {
                 kind: kind.to_owned(),
                 start: json.to_owned(),
                 input: None,
                 half: None,
-                members: Vec::new(),
-                member_by_name: HashMap::new(),
+                members: Members::default(),
+                wraps: inner.is_some_and(Raw::is_object),
+                wrapped: Members::default(),
             };
             self.parts.push((Part::Provider(Box::new(parts)), false));
             return Ok(());
@@ -476,23 +493,15 @@ impl ProviderParts {
             if key.is("type") {
                 continue;
             }
-            let name = key.to_text();
-            let at = *self
-                .member_by_name
-                .entry(name.clone())
-                .or_insert(self.members.len());
-            match (self.members.get_mut(at), value.as_str()) {
-                (None, Some(piece)) => self
-                    .members
-                    .push((name, Member::Appended(piece.body().to_owned()))),
-                (None, None) => self
-                    .members
-                    .push((name, Member::Replaced(value.text().to_owned()))),
-                (Some((_, Member::Appended(body))), Some(piece)) => body.push_str(piece.body()),
-                (Some((_, member)), Some(piece)) => {
-                    *member = Member::Replaced(format!("\"{}\"", piece.body()));
+            let is_wrapped = self.wraps && key.is(&self.kind);
+            if is_wrapped && value.is_array() {
+                self.wrapped.list("content", value);
+            } else if is_wrapped && value.is_object() {
+                for (key, value) in value.entries() {
+                    self.wrapped.take(key.to_text(), value);
                 }
-                (Some((_, member)), None) => *member = Member::Replaced(value.text().to_owned()),
+            } else {
+                self.members.take(key.to_text(), value);
             }
         }
     }
@@ -519,28 +528,78 @@ impl ProviderParts {
         let Ok(start) = Raw::parse(&self.start, usize::MAX) else {
             return self.start.clone();
         };
-        if !start.is_object() || (input.is_none() && self.members.is_empty()) {
+        if !start.is_object() {
             return self.start.clone();
         }
         if let (Some(call), Some(input)) = (start.member("toolUse"), &input) {
             return with_member(start, "toolUse", &with_member(call, "input", input));
         }
-        let text = start.text();
+        let mut text = self.members.merged(start, input.as_deref());
+        if !self.wrapped.order.is_empty()
+            && let Ok(whole) = Raw::parse(&text, usize::MAX)
+            && let Some(inner) = whole.member(&self.kind)
+        {
+            text = with_member(whole, &self.kind, &self.wrapped.merged(inner, None));
+        }
+        text
+    }
+}
+
+impl Members {
+    /// Takes a member of a delta.
+    fn take(&mut self, name: String, value: Raw<'_>) {
+        let at = *self.by_name.entry(name.clone()).or_insert(self.order.len());
+        match (self.order.get_mut(at), value.as_str()) {
+            (None, Some(piece)) => {
+                let member = Member::Appended(piece.body().to_owned());
+                self.order.push((name, member));
+            }
+            (None, None) => {
+                let member = Member::Replaced(value.text().to_owned());
+                self.order.push((name, member));
+            }
+            (Some((_, Member::Appended(body))), Some(piece)) => body.push_str(piece.body()),
+            (Some((_, member)), _) => *member = Member::Replaced(value.text().to_owned()),
+        }
+    }
+
+    /// Takes the elements of a list that comes in pieces.
+    fn list(&mut self, name: &str, value: Raw<'_>) {
+        let at = *self
+            .by_name
+            .entry(name.to_owned())
+            .or_insert(self.order.len());
+        if self.order.len() == at {
+            self.order
+                .push((name.to_owned(), Member::Listed(String::new())));
+        }
+        let (_, member) = &mut self.order[at];
+        if !matches!(member, Member::Listed(_)) {
+            *member = Member::Listed(String::new());
+        }
+        if let Member::Listed(body) = member {
+            for element in value.elements() {
+                push_element(body, element.text());
+            }
+        }
+    }
+
+    /// An object with these members and the `input` in it; everything else byte for byte.
+    fn merged(&self, object: Raw<'_>, mut input: Option<&str>) -> String {
+        let text = object.text();
+        if input.is_none() && self.order.is_empty() {
+            return text.to_owned();
+        }
         let mut out = String::with_capacity(text.len() + 64);
         let mut copied = 0;
-        let mut input = input.as_deref();
-        let mut used = vec![false; self.members.len()];
-        for (key, value) in start.entries() {
+        let mut used = vec![false; self.order.len()];
+        for (key, value) in object.entries() {
             let replacement = if key.is("input") && input.is_some() {
                 input.take().map(str::to_owned)
             } else {
-                self.member_by_name.get(&key.to_text()).map(|&at| {
+                self.by_name.get(&key.to_text()).map(|&at| {
                     used[at] = true;
-                    match (&self.members[at].1, value.as_str()) {
-                        (Member::Appended(body), Some(old)) => format!("\"{}{body}\"", old.body()),
-                        (Member::Appended(body), None) => format!("\"{body}\""),
-                        (Member::Replaced(json), _) => json.clone(),
-                    }
+                    self.order[at].1.json(Some(value))
                 })
             };
             if let Some(replacement) = replacement {
@@ -552,7 +611,7 @@ impl ProviderParts {
         }
         let body_end = text.len() - 1;
         out.push_str(&text[copied..body_end]);
-        let mut first = start.is_empty();
+        let mut first = object.is_empty();
         let mut append = |name: &str, json: &str| {
             if !std::mem::take(&mut first) {
                 out.push(',');
@@ -564,17 +623,44 @@ impl ProviderParts {
         if let Some(input) = input {
             append("input", input);
         }
-        for ((name, member), used) in self.members.iter().zip(used) {
+        for ((name, member), used) in self.order.iter().zip(used) {
             if !used {
-                match member {
-                    Member::Appended(body) => append(name, &format!("\"{body}\"")),
-                    Member::Replaced(json) => append(name, json),
-                }
+                append(name, &member.json(None));
             }
         }
         out.push('}');
         out
     }
+}
+
+impl Member {
+    /// The value, given the one that stood in the start.
+    fn json(&self, old: Option<Raw<'_>>) -> String {
+        match self {
+            Self::Appended(body) => match old.and_then(Raw::as_str) {
+                Some(old) => format!("\"{}{body}\"", old.body()),
+                None => format!("\"{body}\""),
+            },
+            Self::Listed(body) => {
+                let mut elements = String::new();
+                for element in old.into_iter().flat_map(Raw::elements) {
+                    push_element(&mut elements, element.text());
+                }
+                if !body.is_empty() {
+                    push_element(&mut elements, body);
+                }
+                format!("[{elements}]")
+            }
+            Self::Replaced(json) => json.clone(),
+        }
+    }
+}
+
+fn push_element(elements: &mut String, element: &str) {
+    if !elements.is_empty() {
+        elements.push(',');
+    }
+    elements.push_str(element);
 }
 
 /// An object with one member set; everything else byte for byte.

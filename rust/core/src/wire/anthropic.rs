@@ -103,8 +103,11 @@ impl Wire for Anthropic {
     }
 
     fn whole(&mut self, turn: &mut Turn, body: Raw<'_>) -> Result<(), ErrorDocument> {
-        self.message_start(turn, Some(body))?;
-        self.stop(turn, Terminal::MessageStop);
+        // Without its content it is something else.
+        if body.member("content").is_some_and(Raw::is_array) {
+            self.message_start(turn, Some(body))?;
+            self.stop(turn, Terminal::MessageStop);
+        }
         Ok(())
     }
 
