@@ -488,7 +488,7 @@ def _partial_args(text: str) -> list[dict[str, Any]] | None:
     return None if any("empty" in piece for piece in pieces) else pieces
 
 
-def _leaves(path: str, value: Any) -> Iterator[dict[str, Any]]:  # noqa: C901 (one case a kind of value)
+def _leaves(path: str, value: Any) -> Iterator[dict[str, Any]]:
     piece: dict[str, Any] = {"jsonPath": path}
     match value:
         case {} if not value:
