@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.encoders import WIRES
-from tests.support.mutations import broken, soup
+from tests.support.mutations import broken, message_soup, soup
 from tests.support.outcome import (
     check_sum,
     cut,
@@ -53,6 +53,23 @@ def test_broken_streams(case, places, eof, limit, strict):
 @given(soup(), st.sampled_from(WIRES), PLACES, POLICIES, LIMITS)
 def test_soup(body, wire, places, eof, limit):
     check_split(body, wire, places, eof=eof, max_event_bytes=limit)
+
+
+@given(
+    message_soup(),
+    st.sampled_from(["anthropic", "bedrock-converse"]),
+    PLACES,
+    LIMITS,
+    st.booleans(),
+)
+def test_message_soup(body, wire, places, limit, strict):
+    check_split(body, wire, places, max_event_bytes=limit, strict=strict)
+
+
+@given(said(), st.integers(0, 1), PLACES)
+def test_another_choice(case, choice, places):
+    _, wire, stream = case
+    check_split(stream.body, wire, places, choice=choice)
 
 
 @given(broken(), st.sets(st.from_regex(r"[a-z]{2}_[a-z]{2}", fullmatch=True)))

@@ -123,7 +123,7 @@ def test_oddities_are_warned_of_and_nothing_else_is(case):
 
 @given(st.data(), turns())
 def test_all_wires_give_one_sequence(data, turn):
-    wires = [wire for wire in WIRES if can_say(turn, wire)]
+    wires: list[Wire] = [wire for wire in WIRES if can_say(turn, wire)]
     outcomes = [decode_whole(data.draw(streams(turn, wire)).body, wire) for wire in wires]
     first, *others = outcomes
     for outcome in others:
@@ -145,7 +145,8 @@ def test_the_dialect_of_a_stream_shows(case):
 
 @given(st.data(), turns())
 def test_a_whole_body_says_what_its_stream_says(data, turn):
-    wire = data.draw(st.sampled_from([wire for wire in WIRES if can_hold(turn, wire)]))
+    able: list[Wire] = [wire for wire in WIRES if can_hold(turn, wire)]
+    wire = data.draw(st.sampled_from(able))
     body = data.draw(bodies(turn, wire))
     whole = parse_response(body, wire)
     assert detect_dialect(body) == wire
@@ -159,7 +160,8 @@ def test_a_whole_body_says_what_its_stream_says(data, turn):
 
 @given(st.data(), turns())
 def test_a_cut_body_is_never_whole(data, turn):
-    wire = data.draw(st.sampled_from([wire for wire in WIRES if can_hold(turn, wire)]))
+    able: list[Wire] = [wire for wire in WIRES if can_hold(turn, wire)]
+    wire = data.draw(st.sampled_from(able))
     body = data.draw(bodies(turn, wire)).strip()
     end = data.draw(st.integers(0, len(body) - 1))
     with pytest.raises(TruncatedStream) as caught:

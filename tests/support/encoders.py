@@ -426,7 +426,7 @@ def gemini_frames(turn: Turn, habits: Habits) -> list[Frame]:
         is_last = at + 1 == len(chunks)
         if habits.seldom():
             other = {"index": 1, "content": {"parts": [{"text": "from another candidate"}]}}
-            frames.append(Frame(habits.write({"candidates": [other]})))
+            frames.append(Frame(habits.write({"candidates": [other], **HEADS["gemini"]})))
         candidate: dict[str, Any] = {"content": {"parts": chunk, "role": "model"}}
         if habits.sometimes():
             candidate["index"] = 0
@@ -507,7 +507,7 @@ def _leaves(path: str, value: Any) -> Iterator[dict[str, Any]]:
             yield {**piece, "boolValue": value}
         case int():
             yield {**piece, "numberValue": value}
-        case str():
+        case _:
             half = len(value) // 2
             yield {**piece, "stringValue": value[:half], "willContinue": True}
             yield {**piece, "stringValue": value[half:]}
@@ -521,7 +521,7 @@ def _selector(name: str) -> str:
     return f"['{escaped}']"
 
 
-def bedrock_frames(turn: Turn, habits: Habits) -> list[Frame]:
+def bedrock_frames(turn: Turn, habits: Habits) -> list[Frame]:  # noqa: C901 (one step an event)
     """Say a turn as Bedrock's Converse does."""
     frames: list[Frame] = []
     padded = habits.sometimes()

@@ -140,5 +140,6 @@ def streams(draw: DrawFn, turn: Turn, wire: Wire) -> Stream:
 def said(draw: DrawFn) -> tuple[Turn, Wire, Stream]:
     """Make up a turn and say it on one of the wires that can."""
     turn = draw(turns())
-    wire = draw(st.sampled_from([wire for wire in WIRES if can_say(turn, wire)]))
+    able: list[Wire] = [wire for wire in WIRES if can_say(turn, wire)]
+    wire = draw(st.sampled_from(able))
     return turn, wire, draw(streams(turn, wire))
