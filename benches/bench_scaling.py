@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 LINEAR = Target(1.15, at_most=True, unit="")
 
 
-def body(dialect: str, texts: list[str], calls: list[list[str]]) -> inputs.Stream:
+def body(dialect: inputs.DialectName, texts: list[str], calls: list[list[str]]) -> inputs.Stream:
     """A stream of a dialect."""
-    made = inputs.chat if dialect == "openai-chat" else inputs.anthropic
-    return made(texts, calls)
+    return inputs.MAKERS[dialect](texts, calls)
 
 
 def sweep(
@@ -51,7 +50,7 @@ def sweep(
     meter.record(calls[-1], times[-1])
 
 
-@pytest.fixture(params=["openai-chat", "anthropic"])
+@pytest.fixture(params=inputs.DIALECTS)
 def dialect(request: pytest.FixtureRequest) -> inputs.DialectName:
     name: inputs.DialectName = request.param
     return name
