@@ -146,7 +146,10 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (needs cargo-fuzz and a nightly t
 	@targets=$$(cargo +$(FUZZ_TOOLCHAIN) fuzz list --fuzz-dir rust/fuzz); \
 	for target in $$targets; do \
 		echo "== $$target, $(FUZZ_SECONDS) s"; \
-		cargo +$(FUZZ_TOOLCHAIN) fuzz run --fuzz-dir rust/fuzz "$$target" -- \
+		mkdir -p "rust/fuzz/corpus/$$target"; \
+		cargo +$(FUZZ_TOOLCHAIN) fuzz run --fuzz-dir rust/fuzz "$$target" \
+			"rust/fuzz/corpus/$$target" "rust/fuzz/seeds/$$target" -- \
+			-dict=rust/fuzz/tokens.dict -max_len=4096 \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1; \
 	done
 

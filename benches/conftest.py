@@ -84,7 +84,7 @@ def meter(benchmark: BenchmarkFixture, request: pytest.FixtureRequest) -> Meter:
     return Meter(benchmark, rows)
 
 
-@pytest.fixture(scope="session", params=["openai-chat", "anthropic"])
+@pytest.fixture(scope="session", params=inputs.DIALECTS)
 def stream(request: pytest.FixtureRequest) -> inputs.Stream:
     """The standard stream of each dialect."""
     return inputs.make(request.param)

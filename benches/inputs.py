@@ -5,18 +5,31 @@ Each comes with its truth, so that every benchmark can check its answer before i
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
 import string
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-DialectName: TypeAlias = Literal["anthropic", "openai-chat"]
+DialectName: TypeAlias = Literal[
+    "anthropic", "openai-chat", "openai-responses", "gemini", "bedrock-converse"
+]
+
+DIALECTS: tuple[DialectName, ...] = (
+    "openai-chat",
+    "anthropic",
+    "openai-responses",
+    "gemini",
+    "bedrock-converse",
+)
 
 READ_SIZE = 8 * 1024
 """What one read from a socket gives."""
@@ -47,18 +60,37 @@ class Stream:
     @property
     def payloads(self) -> list[bytes]:
         """The bare JSON payloads, as a decoder without any framing would get them."""
+        if self.dialect == "bedrock-converse":
+            return [_payload(frame) for frame in self.frames]
         prefix = b"data: "
         lines = [line for line in self.body.split(b"\n") if line.startswith(prefix)]
         return [line[len(prefix) :] for line in lines if line != b"data: [DONE]"]
 
     @property
     def frames(self) -> list[bytes]:
-        """The body cut after each blank line: one event a chunk."""
+        """The body cut after each blank line or AWS message: one event a chunk."""
+        if self.dialect == "bedrock-converse":
+            return _aws_frames(self.body)
         return [frame + b"\n\n" for frame in self.body.split(b"\n\n") if frame]
 
     def reads(self, size: int = READ_SIZE) -> list[bytes]:
         """The body as a socket hands it out."""
         return [self.body[at : at + size] for at in range(0, len(self.body), size)]
+
+
+def _aws_frames(body: bytes) -> list[bytes]:
+    frames: list[bytes] = []
+    at = 0
+    while at < len(body):
+        (length,) = struct.unpack_from(">I", body, at)
+        frames.append(body[at : at + length])
+        at += length
+    return frames
+
+
+def _payload(frame: bytes) -> bytes:
+    (headers,) = struct.unpack_from(">I", frame, 4)
+    return frame[12 + headers : -4]
 
 
 def text_pieces(count: int, seed: int = 1) -> list[str]:
@@ -212,9 +244,186 @@ def anthropic_frames(texts: list[str], calls: list[list[str]]) -> Iterator[str]:
     yield event("message_stop")
 
 
+def responses(texts: list[str] | None = None, calls: list[list[str]] | None = None) -> Stream:
+    """A Responses stream, about 320 bytes an event, done forms and the whole output at the end."""
+    texts = text_pieces(TEXT_DELTAS) if texts is None else texts
+    calls = [argument_pieces(ARGUMENT_FRAGMENTS)] if calls is None else calls
+    return Stream(
+        "openai-responses",
+        "".join(responses_frames(texts, calls)).encode(),
+        "".join(texts),
+        "".join(piece for call in calls for piece in call),
+    )
+
+
+def responses_frames(texts: list[str], calls: list[list[str]], seed: int = 4) -> Iterator[str]:
+    """The frames of :func:`responses`, one by one."""
+    source = random.Random(seed)
+    letters = string.ascii_letters + string.digits
+    number = itertools.count()
+
+    def event(kind: str, **members: object) -> str:
+        payload = {"type": f"response.{kind}", "sequence_number": next(number), **members}
+        return f"event: response.{kind}\ndata: {_compact(payload)}\n\n"
+
+    def noise() -> str:
+        return "".join(source.choices(letters, k=source.randrange(1, 17)))
+
+    nothing: list[object] = []
+    head = {"id": f"resp_{'0a1b2c3d' * 6}", "object": "response", "created_at": 1764500000}
+    started = {**head, "status": "in_progress", "model": "gpt-5.2-2026-04-14"}
+    yield event("created", response={**started, "output": nothing, "usage": None})
+    yield event("in_progress", response={**started, "output": nothing, "usage": None})
+    output: list[object] = []
+    if texts:
+        item_id = f"msg_{'4e5f6a7b' * 6}"
+        place = {"item_id": item_id, "output_index": 0, "content_index": 0}
+        item = {"id": item_id, "type": "message", "role": "assistant"}
+        opened = {**item, "status": "in_progress", "content": nothing}
+        yield event("output_item.added", output_index=0, item=opened)
+        part = {"type": "output_text", "annotations": nothing, "logprobs": nothing, "text": ""}
+        yield event("content_part.added", **place, part=part)
+        for text in texts:
+            extra = {"logprobs": nothing, "obfuscation": noise()}
+            yield event("output_text.delta", **place, delta=text, **extra)
+        whole = "".join(texts)
+        yield event("output_text.done", **place, text=whole, logprobs=nothing)
+        yield event("content_part.done", **place, part={**part, "text": whole})
+        done = {**item, "status": "completed", "content": [{**part, "text": whole}]}
+        output.append(done)
+        yield event("output_item.done", output_index=0, item=done)
+    for at, pieces in enumerate(calls, start=len(output)):
+        item_id = f"fc_{at:048}"
+        call = {"id": item_id, "type": "function_call", "call_id": f"call_{at:024}"}
+        call |= {"name": "write_file", "arguments": "", "status": "in_progress"}
+        yield event("output_item.added", output_index=at, item=call)
+        place = {"item_id": item_id, "output_index": at}
+        for piece in pieces:
+            yield event("function_call_arguments.delta", **place, delta=piece, obfuscation=noise())
+        arguments = "".join(pieces)
+        yield event("function_call_arguments.done", **place, arguments=arguments)
+        done = {**call, "status": "completed", "arguments": arguments}
+        output.append(done)
+        yield event("output_item.done", output_index=at, item=done)
+    usage = {
+        "input_tokens": 2006,
+        "input_tokens_details": {"cached_tokens": 1920},
+        "output_tokens": 831,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 2837,
+    }
+    ended = {**started, "status": "completed", "output": output, "usage": usage}
+    yield event("completed", response=ended)
+
+
+def gemini(texts: list[str] | None = None, calls: list[list[str]] | None = None) -> Stream:
+    """A Gemini stream, about 400 bytes an event: usage, version and id in every chunk, whole calls."""
+    texts = text_pieces(TEXT_DELTAS) if texts is None else texts
+    calls = [argument_pieces(ARGUMENT_FRAGMENTS)] if calls is None else calls
+    return Stream(
+        "gemini",
+        "".join(gemini_frames(texts, calls)).encode(),
+        "".join(texts),
+        "".join(piece for call in calls for piece in call),
+    )
+
+
+def gemini_frames(texts: list[str], calls: list[list[str]]) -> Iterator[str]:
+    """The frames of :func:`gemini`, one by one."""
+
+    def chunk(part: str, tokens: int, reason: str = "") -> str:
+        return (
+            f'data: {{"candidates": [{{"content": {{"parts": [{part}],"role": "model"}},{reason}'
+            f'"index": 0}}],"usageMetadata": {{"promptTokenCount": 2006,'
+            f'"candidatesTokenCount": {tokens},"totalTokenCount": {2006 + tokens},'
+            '"cachedContentTokenCount": 1920,"promptTokensDetails": [{"modality": "TEXT",'
+            '"tokenCount": 2006}],"cacheTokensDetails": [{"modality": "TEXT","tokenCount": 1920}],'
+            '"thoughtsTokenCount": 0},"modelVersion": "gemini-3-pro-preview",'
+            '"responseId": "qVwtaZ6SH7uKz7IPxtSE-Q4"}\n\n'
+        )
+
+    for at, text in enumerate(texts, start=1):
+        yield chunk(f'{{"text": {json.dumps(text, ensure_ascii=False)}}}', min(at, 830))
+    for pieces in calls:
+        yield chunk(
+            f'{{"functionCall": {{"name": "write_file","args": {"".join(pieces)}}}}}',
+            831,
+        )
+    yield chunk('{"text": ""}', 831, '"finishReason": "STOP",')
+
+
+def bedrock(texts: list[str] | None = None, calls: list[list[str]] | None = None) -> Stream:
+    """A Converse stream, about 190 bytes an event, padded as the service pads it."""
+    texts = text_pieces(TEXT_DELTAS) if texts is None else texts
+    calls = [argument_pieces(ARGUMENT_FRAGMENTS)] if calls is None else calls
+    return Stream(
+        "bedrock-converse",
+        b"".join(bedrock_frames(texts, calls)),
+        "".join(texts),
+        "".join(piece for call in calls for piece in call),
+    )
+
+
+def bedrock_frames(texts: list[str], calls: list[list[str]], seed: int = 5) -> Iterator[bytes]:
+    """The frames of :func:`bedrock`, one by one."""
+    source = random.Random(seed)
+    letters = string.ascii_letters + string.digits
+
+    def event(kind: str, **members: object) -> bytes:
+        padding = letters[: source.randrange(1, len(letters))]
+        headers = (
+            (":event-type", kind),
+            (":content-type", "application/json"),
+            (":message-type", "event"),
+        )
+        head = b"".join(
+            bytes([len(name)])
+            + name.encode()
+            + b"\7"
+            + struct.pack(">H", len(value))
+            + value.encode()
+            for name, value in headers
+        )
+        payload = _compact({**members, "p": padding}).encode()
+        prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
+        message = prelude + struct.pack(">I", zlib.crc32(prelude)) + head + payload
+        return message + struct.pack(">I", zlib.crc32(message))
+
+    yield event("messageStart", role="assistant")
+    if texts:
+        for text in texts:
+            yield event("contentBlockDelta", contentBlockIndex=0, delta={"text": text})
+        yield event("contentBlockStop", contentBlockIndex=0)
+    for at, pieces in enumerate(calls, start=1):
+        tool = {"toolUseId": f"tooluse_{at:022}", "name": "write_file"}
+        yield event("contentBlockStart", contentBlockIndex=at, start={"toolUse": tool})
+        for piece in pieces:
+            delta = {"toolUse": {"input": piece}}
+            yield event("contentBlockDelta", contentBlockIndex=at, delta=delta)
+        yield event("contentBlockStop", contentBlockIndex=at)
+    yield event("messageStop", stopReason="tool_use" if calls else "end_turn")
+    usage = {
+        "inputTokens": 86,
+        "outputTokens": 831,
+        "totalTokens": 2837,
+        "cacheReadInputTokens": 1920,
+        "cacheWriteInputTokens": 0,
+    }
+    yield event("metadata", usage=usage, metrics={"latencyMs": 9120})
+
+
+MAKERS: dict[DialectName, Callable[[list[str] | None, list[list[str]] | None], Stream]] = {
+    "openai-chat": chat,
+    "anthropic": anthropic,
+    "openai-responses": responses,
+    "gemini": gemini,
+    "bedrock-converse": bedrock,
+}
+
+
 def make(dialect: DialectName) -> Stream:
     """The standard stream of a dialect."""
-    return chat() if dialect == "openai-chat" else anthropic()
+    return MAKERS[dialect](None, None)
 
 
 def recorded(dialect: DialectName, count: int = 8) -> list[bytes]:

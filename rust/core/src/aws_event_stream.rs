@@ -194,7 +194,7 @@ impl Framer {
 }
 
 /// The headers of a message, and what those that matter say.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Headers {
     bytes: Vec<u8>,
     message_type: String,
@@ -202,11 +202,22 @@ struct Headers {
     error_message: Option<String>,
 }
 
+impl Default for Headers {
+    /// What no headers at all say.
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            message_type: "event".to_owned(),
+            kind: String::new(),
+            error_message: None,
+        }
+    }
+}
+
 impl Headers {
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut headers = Self {
             bytes: bytes.to_vec(),
-            message_type: "event".to_owned(),
             ..Self::default()
         };
         let mut rest = bytes;

@@ -276,15 +276,17 @@ impl State {
         let mark = self.mark();
         if self.wire.ended() {
             self.turn.warn_with(WarningCode::NotJson, what.to_owned());
-        } else {
-            let message = what.to_owned();
-            self.fail(Failure {
-                kind: FailureKind::Malformed,
-                message,
-                offset,
-                raw: None,
-            });
+            // Nothing more can come, wherever the input is cut.
+            let _ = self.settle(&mark);
+            self.end(offset);
+            return;
         }
+        self.fail(Failure {
+            kind: FailureKind::Malformed,
+            message: what.to_owned(),
+            offset,
+            raw: None,
+        });
         let _ = self.settle(&mark);
     }
 

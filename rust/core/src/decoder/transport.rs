@@ -56,7 +56,9 @@ impl Dialect {
             Self::Gemini => first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first),
             Self::BedrockConverse => first,
         };
-        let told = first.iter().find(|byte| !byte.is_ascii_whitespace());
+        // No further than that, so that the cuts do not matter.
+        let mut near = first.iter().take(MAX_BLANK + 1);
+        let told = near.find(|byte| !byte.is_ascii_whitespace());
         match (self, told) {
             (Self::Gemini, Some(b'[')) => Some(Framing::Array),
             // Half a byte order mark.

@@ -277,10 +277,13 @@ impl Bedrock {
         if let Some(piece) = value_str(signature) {
             let block = self.thinking_block(turn, index);
             turn.signature(block, piece);
+            // The payload is more than a delta of text.
+            turn.hot = None;
         }
         if let Some(data) = value_str(redacted) {
             // Each is a block of its own.
             let data = turn.text(data);
+            turn.hot = None;
             self.slots.close(turn, index);
             let block = turn.open(BlockKind::Redacted);
             turn.log.push(Event::RedactedThinking {

@@ -52,6 +52,13 @@ struct ItemState {
     is_done: bool,
 }
 
+impl ItemState {
+    /// Whether the block of a call or of reasoning has closed.
+    fn is_closed(&self, turn: &Turn) -> bool {
+        self.block.is_some_and(|block| !turn.is_open(block))
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct OpenAiResponses {
     items: Vec<ItemState>,
@@ -134,16 +141,18 @@ impl Wire for OpenAiResponses {
                 self.text_done(turn, said, raw, &kind);
             }
             "response.reasoning_summary_text.done" | "response.reasoning_text.done" => {
-                let item = self.item(raw, Kind::Reasoning);
+                let item = self.item_of(turn, raw, Kind::Reasoning);
                 let key = part_key(raw, &kind);
-                if let (Some(key), Some(text)) = (key, value_str(raw.member("text"))) {
+                let text = value_str(raw.member("text"));
+                if let (Some(item), Some(key), Some(text)) = (item, key, text) {
                     self.complete_reasoning(turn, said, item, key, text);
                 }
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
-                let item = self.item(raw, Kind::Call);
                 let text = raw.member("arguments").or_else(|| raw.member("input"));
-                self.complete_call(turn, said, item, value_str(text));
+                if let Some(item) = self.item_of(turn, raw, Kind::Call) {
+                    self.complete_call(turn, said, item, value_str(text));
+                }
             }
             "response.output_text.annotation.added" => self.annotation(turn, raw),
             "response.completed"
@@ -260,6 +269,20 @@ impl OpenAiResponses {
         }
         self.items[at].kind.get_or_insert(kind);
         at
+    }
+
+    /// The item that an event is about, if it is of the kind that can take the event.
+    fn item_of(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: Kind) -> Option<usize> {
+        let at = self.item(raw, kind);
+        match self.items[at].kind {
+            Some(known) if known == kind => Some(at),
+            // What goes out whole has no pieces.
+            Some(Kind::Whole) => None,
+            _ => {
+                turn.warn(WarningCode::DroppedFragment);
+                None
+            }
+        }
     }
 
     fn item_added(&mut self, turn: &mut Turn, raw: Raw<'_>) {
@@ -383,8 +406,10 @@ impl OpenAiResponses {
 
     fn text_delta(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: &str) {
         turn.start(None, None);
-        let at = self.item(raw, Kind::Message);
         let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
+            return;
+        };
+        let Some(at) = self.item_of(turn, raw, Kind::Message) else {
             return;
         };
         if kind == "response.refusal.delta" {
@@ -409,15 +434,13 @@ impl OpenAiResponses {
         let is_reasoning = part
             .and_then(|part| part.string("type"))
             .is_some_and(|kind| kind.is("reasoning_text"));
-        let at = self.item(
-            raw,
-            if is_reasoning {
-                Kind::Reasoning
-            } else {
-                Kind::Message
-            },
-        );
-        let Some(key) = part_key(raw, kind) else {
+        let item_kind = if is_reasoning {
+            Kind::Reasoning
+        } else {
+            Kind::Message
+        };
+        let (Some(at), Some(key)) = (self.item_of(turn, raw, item_kind), part_key(raw, kind))
+        else {
             return;
         };
         if is_reasoning {
@@ -519,14 +542,13 @@ impl OpenAiResponses {
 
     fn reasoning_delta(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
         turn.start(None, None);
-        let at = self.item(raw, Kind::Reasoning);
         let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
             return;
         };
-        if self.items[at]
-            .block
-            .is_some_and(|block| !turn.is_open(block))
-        {
+        let Some(at) = self.item_of(turn, raw, Kind::Reasoning) else {
+            return;
+        };
+        if self.items[at].is_closed(turn) {
             turn.warn(WarningCode::DroppedFragment);
             return;
         }
@@ -552,6 +574,8 @@ impl OpenAiResponses {
         let done = turn.text(done);
         if let Some(&part) = self.items[at].parts.get(&key) {
             self.complete(turn, said, part, &done);
+        } else if self.items[at].is_closed(turn) {
+            turn.warn(WarningCode::DoneMismatch);
         } else {
             let block = self.reasoning_part(turn, said, at, key).block;
             self.add(turn, block, &done);
@@ -559,13 +583,14 @@ impl OpenAiResponses {
     }
 
     fn call_delta(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let at = self.item(raw, Kind::Call);
         let Some(piece) = value_str(raw.member("delta")) else {
             return;
         };
-        match (self.items[at].kind, self.items[at].block) {
-            (Some(Kind::Whole), _) => {}
-            (_, Some(block)) if turn.is_open(block) => {
+        let Some(at) = self.item_of(turn, raw, Kind::Call) else {
+            return;
+        };
+        match self.items[at].block {
+            Some(block) if turn.is_open(block) => {
                 turn.delta(block, piece);
                 turn.hot = Some(Hot {
                     hole: range_in(raw.text(), piece.body()),
@@ -597,8 +622,10 @@ impl OpenAiResponses {
             return;
         };
         turn.start(None, None);
-        let at = self.item(raw, Kind::Message);
-        let Some(key) = part_key(raw, "") else { return };
+        let (Some(at), Some(key)) = (self.item_of(turn, raw, Kind::Message), part_key(raw, ""))
+        else {
+            return;
+        };
         let block = self.text_part(turn, at, key);
         if turn.is_open(block) {
             turn.log.push(Event::Citation {
