@@ -9,7 +9,7 @@ import pytest
 from tests.support.envelopes import oracle
 
 import turntape
-from turntape import AssistantMessage, NativeToolCall, ToolUse
+from turntape import AssistantMessage, NativeToolCall, Text, ToolUse
 
 if TYPE_CHECKING:
     from tests.corpus.streams import Stream
@@ -32,6 +32,14 @@ def test_recorded_turns(recorded: tuple[Stream, ...]) -> None:
     for stream in recorded:
         message = stream.decoded.message
         uses = [block for block in message.content if isinstance(block, ToolUse)]
+        text = "".join(block.text for block in message.content if isinstance(block, Text))
+        # Whatever came of a turn can be written, cut calls included.
+        whatever = [NativeToolCall(use.id, use.name, use.arguments) for use in uses]
+        for call in whatever or [NativeToolCall("", "", text)]:
+            check(turntape.encode_assistant_envelope(text, [call]))
+        assert turntape.parse_canonical_tool_envelope(
+            turntape.encode_tool_envelope("", text)
+        ) == turntape.ToolEnvelope("", text)
         if not message.complete or not uses or not all(use.complete for use in uses):
             continue
         envelope = message.to_envelope()

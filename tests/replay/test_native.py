@@ -87,10 +87,13 @@ def test_the_report_names_the_ids():
 entries = st.lists(
     st.builds(Chat, st.sampled_from(["user", "assistant", "tool"]), texts)
     | st.builds(
-        AssistantToolCalls, texts | st.none(), st.lists(calls(), max_size=2).map(tuple), st.none()
+        AssistantToolCalls,
+        texts | st.none(),
+        st.lists(calls(), min_size=1, max_size=2).map(tuple),
+        st.none(),
     )
     | st.lists(st.sampled_from(["a", "b"]), max_size=2).map(lambda ids: results(*ids))
-    | st.lists(st.sampled_from(["a", "b"]), max_size=2).map(lambda ids: opener(*ids)),
+    | st.lists(st.sampled_from(["a", "b"]), min_size=1, max_size=2).map(lambda ids: opener(*ids)),
     max_size=8,
 )
 
