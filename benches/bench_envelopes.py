@@ -64,6 +64,8 @@ TURNS = {
     "a turn in Japanese": turn(
         "ソースの中から入口を探します。" * 3, json.dumps({"命令": "検索"}, ensure_ascii=False)
     ),
+    # Bound by the interpreter's own UTF-8 decoder, which json does not go through.
+    "a page of Japanese": turn("ソースの中から入口を探します。" * 400, '{"command":"ls"}'),
 }
 
 
