@@ -335,7 +335,7 @@ class _Responses:
         deltas = list(habits.deltas(block.pieces))
         # The forms that say all of it make up for deltas that are missing.
         whole_item = block.kind == "thinking" or not habits.seldom()
-        if whole_item and len(deltas) > 1 and habits.seldom():
+        if whole_item and any(map(_opens, deltas[:-1])) and habits.seldom():
             del deltas[-1]
         events = [later(f"{name}.delta", **place, delta=delta) for delta in deltas]
         opening = [later("output_item.added", **index, item=added)]
