@@ -88,6 +88,21 @@ def test_a_done_form_completes_half_a_character(pieces, whole, text, codes):
     assert [warning.code for warning in outcome.warnings] == codes
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        done(0, "a"),
+        event("content_part.done", output_index=0, part={"type": "output_text", "text": "a"}),
+        event("reasoning_summary_text.done", output_index=0, summary_index=0, text="a"),
+        event("output_item.done", output_index=0, item={**CALL, "arguments": "{}"}),
+    ],
+)
+def test_a_stream_that_begins_with_a_done_form(first):
+    outcome = decode_whole(first + COMPLETED, "openai-responses")
+    check_sum(outcome)
+    assert len(outcome.message.content) == 1
+
+
 def test_arguments_may_wait_for_half_a_character_while_another_call_opens():
     fragments = [
         call("", id="a", name="f"),

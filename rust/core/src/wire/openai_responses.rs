@@ -396,6 +396,7 @@ impl OpenAiResponses {
         if let Some(part) = self.items[at].parts.get(&key) {
             return part.block;
         }
+        turn.start(None, None);
         if self.facts_of != Some(at)
             && !self.items[at].facts.is_empty()
             && self.items[at].parts.is_empty()
