@@ -218,6 +218,12 @@ def test_what_once_differed(body, options):
     check_repeated("openai-chat", body.encode(), [], **options)
 
 
+@pytest.mark.parametrize("name", [b"event: \xff\n", b"id: \xff\n", b"retry: \xff\n", b": \xff\n"])
+def test_a_name_that_is_no_utf8(name):
+    body = texts("content", "a", "b", "c").encode().replace(b"data: ", name + b"data: ")
+    check_repeated("openai-chat", body, [])
+
+
 def test_a_repeated_event_says_the_same_each_time():
     body = texts("content", *(json.dumps(f"{at} ")[1:-1] for at in range(500)))
     outcome = decode_whole(body, "openai-chat")

@@ -218,6 +218,10 @@ impl Template {
     ) {
         self.armed = false;
         let bytes = event.bytes;
+        // A name that is not UTF-8 warns each time.
+        if std::str::from_utf8(bytes).is_err() {
+            return;
+        }
         let text = payload.text();
         let start = text.as_ptr().addr() - bytes.as_ptr().addr();
         let shift = |range: Range<usize>| range.start + start..range.end + start;
