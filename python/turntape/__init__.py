@@ -162,11 +162,17 @@ if TYPE_CHECKING:
         UrlRef,
         VideoPart,
     )
+    from turntape.wire.capabilities import Capabilities, CapabilityTable, model_name
+    from turntape.wire.capability_rows import CAPABILITIES
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
+    from turntape.wire.vendor_rows import VENDORS
+    from turntape.wire.vendors import VendorHabits
 
 __all__ = [
+    "CAPABILITIES",
     "DELETE",
     "IMAGE_MARKER_PREFIX",
+    "VENDORS",
     "AssistantBlock",
     "AssistantEnvelope",
     "AssistantMessage",
@@ -176,6 +182,8 @@ __all__ = [
     "AudioPart",
     "Base64Source",
     "CachePolicy",
+    "Capabilities",
+    "CapabilityTable",
     "Chat",
     "Citation",
     "ContentBlock",
@@ -259,6 +267,7 @@ __all__ = [
     "UrlRef",
     "UrlSource",
     "Usage",
+    "VendorHabits",
     "Video",
     "VideoPart",
     "WarningCode",
@@ -277,6 +286,7 @@ __all__ = [
     "has_image_parts",
     "iter_events",
     "join_image_parts",
+    "model_name",
     "pair_tool_cycles",
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
@@ -294,7 +304,10 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "CAPABILITIES": "turntape.wire.capability_rows",
     "CachePolicy": "turntape.requests",
+    "Capabilities": "turntape.wire.capabilities",
+    "CapabilityTable": "turntape.wire.capabilities",
     "Chat": "turntape.replay.native",
     "ContentBlock": "turntape.conversation",
     "CustomRecord": "turntape.conversation",
@@ -344,6 +357,8 @@ _LAZY = {
     "TypedMessage": "turntape.replay.native",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
+    "VENDORS": "turntape.wire.vendor_rows",
+    "VendorHabits": "turntape.wire.vendors",
     "Video": "turntape.media",
     "VideoPart": "turntape.transcript.rows",
     "__version__": "turntape._native",
@@ -361,6 +376,7 @@ _LAZY = {
     "has_image_parts": "turntape._native",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",
+    "model_name": "turntape.wire.capabilities",
     "pair_tool_cycles": "turntape.replay.native",
     "parse_assistant_envelope": "turntape._native",
     "parse_canonical_assistant_envelope": "turntape._native",
