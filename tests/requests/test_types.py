@@ -121,7 +121,7 @@ def test_body_that_does_not_stream_has_a_type_of_its_own(dialect):
 
 
 def test_beta_members_are_taken_with_the_header_alone():
-    body = good_body(A)
+    body: Any = good_body(A)
     body["context_management"] = {"edits": [{"type": "clear_tool_uses_20250919"}]}
     assert type_faults(A, body) == ["$.context_management: no such member"]
     assert type_faults(A, body, headers={"anthropic-beta": "context-management-2025-06-27"}) == []
@@ -131,7 +131,7 @@ def test_beta_members_are_taken_with_the_header_alone():
 
 
 def test_bytes_of_bedrock_are_checked_as_its_client_gets_them():
-    arguments = {"modelId": "m", **with_bytes(good_body(B))}
+    arguments: Any = {"modelId": "m", **with_bytes(good_body(B))}
     assert type_faults(B, {}, arguments=arguments) == []
     arguments["messages"][0]["content"][1]["image"]["source"]["bytes"] = PIXEL
     found = type_faults(B, {}, arguments=arguments)
