@@ -6,28 +6,11 @@ from typing import Any
 
 import pytest
 from tests.support.client_types import type_faults, with_bytes
-from tests.support.good_bodies import PIXEL, good_body
+from tests.support.good_bodies import DELETE, PIXEL, changed, good_body
 
 from turntape import Dialect
 
 pytest.importorskip("google.genai")
-
-DELETE = object()
-"""As a value: the member is taken away."""
-
-
-def changed(dialect: str, path: str, value: Any) -> dict[str, Any]:
-    """Give a dialect's right body with one place changed; digits in the path are places of lists."""
-    body = good_body(dialect)
-    *steps, last = (int(step) if step.isdigit() else step for step in path.split("/"))
-    holder: Any = body
-    for step in steps:
-        holder = holder[step]
-    if value is DELETE:
-        del holder[last]
-    else:
-        holder[last] = value
-    return body
 
 
 @pytest.mark.parametrize("dialect", list(Dialect))

@@ -10,7 +10,10 @@ from typing import Any, Final
 
 from turntape import Dialect
 
-__all__ = ["PIXEL", "good_body"]
+__all__ = ["DELETE", "PIXEL", "changed", "good_body"]
+
+DELETE: Final = object()
+"""As a new value: the member or entry is taken away."""
 
 PIXEL: Final = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg=="
@@ -274,3 +277,25 @@ _BODIES: dict[Dialect, dict[str, Any]] = {
 def good_body(dialect: Dialect | str) -> dict[str, Any]:
     """Give a copy of a dialect's right body."""
     return deepcopy(_BODIES[Dialect(dialect)])
+
+
+def changed(dialect: Dialect | str, path: str, value: Any) -> dict[str, Any]:
+    """Give a dialect's right body with one place changed.
+
+    Args:
+        dialect: The dialect.
+        path: The place, steps parted by slashes; digits are places of lists, ``+`` is behind the last one.
+        value: What stands there instead; a function gets what stood there.
+    """
+    body = good_body(dialect)
+    *steps, last = (int(step) if step.isdigit() else step for step in path.split("/"))
+    holder: Any = body
+    for step in steps:
+        holder = holder[step]
+    if value is DELETE:
+        del holder[last]
+    elif last == "+":
+        holder.append(value)
+    else:
+        holder[last] = value(holder[last]) if callable(value) else value
+    return body
