@@ -22,7 +22,7 @@ from turntape import (
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from turntape import HistoryItem
+    from turntape import Effort, HistoryItem
 
 __all__ = ["MODELS", "model_requests", "plain_request"]
 
@@ -83,7 +83,7 @@ def _reasonings(draw: DrawFn) -> Reasoning | None:
     summary = draw(st.sampled_from([None, "auto", "none", "detailed"]))
     match draw(st.sampled_from(["no", "no", "effort", "budget", "summary"])):
         case "effort":
-            efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+            efforts: list[Effort] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
             return Reasoning(effort=draw(st.sampled_from(efforts)), summary=summary)
         case "budget":
             tokens = draw(st.sampled_from([0, 512, 1024, 2048, 100_000]))
