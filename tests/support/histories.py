@@ -9,7 +9,7 @@ or last: what a repair is for. ``wild_histories`` hold anything that the types a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hypothesis import strategies as st
 from tests.support.history_parts import (
@@ -26,6 +26,8 @@ from tests.support.history_parts import (
 from turntape import CustomRecord, Message, Text, ToolResult, ToolUse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from turntape import ContentBlock, HistoryItem, Role
@@ -178,13 +180,56 @@ def _without(history: History, at: int, result: ToolResult) -> History:
     return [*history[:at], replace(item, content=tuple(content)), *history[at + 1 :]]
 
 
+_HOSTILE = (
+    "half \ud83d",
+    "nul \0",
+    "",
+    " ",
+    "{",
+    "[1]",
+    '{"n":NaN}',
+    '{"a":"\\ud83d"}',
+    "NaN",
+    "{}x",
+)
+# What a type limits to a few words stays one of them, or the history could not be made at all.
+_WORDS = {"type", "role", "dialect", "stop_reason"}
+
+
 @st.composite
 def wild_histories(draw: DrawFn) -> History:
-    """Make up a history of anything that the types allow: media nobody takes, blocks on the wrong side."""
+    """Make up a history of anything that the types allow.
+
+    Media that nobody takes, blocks on the wrong side, and where a text should be a name, an address or
+    JSON, something that is none.
+    """
     history = draw(broken_histories(media))
     for place, item in enumerate(history):
-        if isinstance(item, Message) and draw(st.integers(0, 5)) == 0:
-            history[place] = replace(
-                item, role=draw(st.sampled_from(["system", "user", "assistant"]))
-            )
+        if isinstance(item, Message):
+            match draw(st.integers(0, 9)):
+                case 0:
+                    history[place] = replace(item, role=draw(_ROLES))
+                case 1:
+                    form = item.to_dict()
+                    _scribble(draw, form)
+                    history[place] = Message.from_dict(form)
+                case _:
+                    pass
     return history
+
+
+def _scribble(draw: DrawFn, form: dict[str, Any]) -> None:
+    """Put something hostile in the place of one text."""
+    places = list(_texts(form))
+    if places:
+        holder, name = draw(st.sampled_from(places))
+        holder[name] = draw(st.sampled_from(_HOSTILE))
+
+
+def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, inner in members:
+        if isinstance(inner, (dict, list)):
+            yield from _texts(inner)
+        elif isinstance(inner, str) and name not in _WORDS:
+            yield value, name

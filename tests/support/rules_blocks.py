@@ -272,5 +272,5 @@ def _bedrock_media_faults(body: Mapping[str, Any]) -> Iterator[str]:
                 if not each.get("text", "-").strip():
                     yield f"{path}: the text is blank"
                 name = each.get("document", {}).get("name", "-")
-                if not re.fullmatch(r"[A-Za-z0-9 ()\[\]-]+", name) or "  " in name:
+                if not re.fullmatch(r"[A-Za-z0-9_ ()\[\]-]+", name) or "  " in name:
                     yield f"{path}: the document's name {name!r} is not allowed"
