@@ -15,7 +15,7 @@ from tests.support.model_requests import MODELS
 from turntape import Dialect, Message, ReplayNoteCode, build_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from turntape import BuiltRequest, HistoryItem, ModelRequest
 
@@ -43,7 +43,7 @@ MESSAGES: Final = {
 
 
 @contextmanager
-def long_integers() -> Iterator[None]:
+def long_integers() -> Generator[None]:
     """Let Python read integers of any length, which it refuses by default."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
