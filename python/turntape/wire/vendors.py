@@ -91,9 +91,7 @@ VENDORS: Final[tuple[VendorHabits, ...]] = ()
 """The table."""
 
 
-def vendor_habits(
-    vendor: str, model: str, base_url: str | None, dialect: Dialect
-) -> VendorHabits:
+def vendor_habits(vendor: str, model: str, base_url: str | None, dialect: Dialect) -> VendorHabits:
     """The habits of the vendor that a request goes to.
 
     Args:
