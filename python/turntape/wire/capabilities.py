@@ -194,7 +194,7 @@ class Capabilities:
             weakest; None where it takes no effort at all.
         """
         weaker = EFFORTS[: EFFORTS.index(effort) + 1]
-        fitting = [taken for taken in self.efforts if taken in weaker]
+        fitting: list[Effort] = [taken for taken in self.efforts if taken in weaker]
         return fitting[-1] if fitting else next(iter(self.efforts), None)
 
     def effort_of_budget(self, tokens: int) -> Effort | None:
@@ -209,7 +209,7 @@ class Capabilities:
         """
         if tokens < 1 and "none" in self.efforts:
             return "none"
-        thinking = [effort for effort in self.efforts if effort != "none"]
+        thinking: list[Effort] = [effort for effort in self.efforts if effort != "none"]
         wanted = log(max(tokens, 1))
         return min(
             thinking, key=lambda effort: abs(log(EFFORT_BUDGETS[effort]) - wanted), default=None
@@ -293,10 +293,10 @@ class CapabilityTable:
         for row in self._rows:
             if row.maker and re.fullmatch(row.models, name):
                 return row.maker
-        led_by = _LED_BY.search(model.strip().lower())
-        named = led_by[1] if led_by else ""
-        named = _MAKERS.get(named, named)
-        return named if any(row.maker == named for row in self._rows) else None
+        makers = {row.maker for row in self._rows}
+        led_by = re.split(r"[/.:]", model.strip().lower())[:-1]
+        named = (_MAKERS.get(part, part) for part in led_by)
+        return next((maker for maker in named if maker and maker in makers), None)
 
     def _find(self, model: str, dialect: Dialect) -> Capabilities:
         name = model_name(model)
@@ -307,8 +307,7 @@ class CapabilityTable:
         return default or Capabilities(family="", maker="", models="")
 
 
-# The maker where it stands before the name, and what gateways call it.
-_LED_BY = re.compile(r"(?:^|[/.])([a-z][a-z0-9-]*)[/.][^/]*$")
+# What gateways call the makers where these stand before a name.
 _MAKERS = {
     "cohereforai": "cohere",
     "deepseek-ai": "deepseek",
