@@ -6,15 +6,20 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
+from turntape.wire.outbound.caching import plan_marks
 from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
 
 if TYPE_CHECKING:
     from turntape.conversation import ToolResult
     from turntape.replay.pairing import Placed
+    from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.target import Origin
 
 __all__ = ["AlternatingWriter", "WireMessage"]
+
+
+_NONE: frozenset[int] = frozenset()
 
 
 class WireMessage:
@@ -63,6 +68,9 @@ class AlternatingWriter(Writer):
         super().__init__(*arguments)
         self.messages: list[WireMessage] = []
         self._is_system_moved = False
+        # Media of the result being written that may not stand in it, and those of the whole message.
+        self._moved: list[Part] = []
+        self._after_results: list[Part] = []
         # The parts of the message being written that are thinking, by identity.
         self._thinking_parts: set[int] = set()
 
@@ -127,9 +135,10 @@ class AlternatingWriter(Writer):
         for call, part in results:
             self.trace.append((index, part, False))
             last.results.append((index, part, call))
-        for part in parts:
+        for part in self._after_results + parts:
             self.trace.append((index, part, False))
             last.parts.append((index, part))
+        self._after_results = []
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
@@ -160,11 +169,9 @@ class AlternatingWriter(Writer):
                     self.trace.append((index, part, False))
                     last.parts.append((index, part))
                 return
-        said = self.target.texts
-        text = "\n".join((said.system_open, "\n\n".join(texts), said.system_close))
         self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
         last = self._user_message(index, merges=False)
-        part = self.plain_text(text)
+        part = self.plain_text(self.moved_system(texts))
         self.trace.append((index, part, False))
         last.parts.append((index, part))
         self._is_system_moved = True
@@ -183,7 +190,7 @@ class AlternatingWriter(Writer):
         return last.is_paused or self.target.capabilities.prefill
 
     def result_parts(
-        self, result: ToolResult, placed: Placed, place: int, origin: Origin
+        self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
     ) -> list[Part]:
         """The blocks of a result, each as this wire says it; empty where nothing is left of them."""
         index = placed.index
@@ -193,6 +200,7 @@ class AlternatingWriter(Writer):
                 return []
             return [self.plain_text(text)]
         parts: list[Part] = []
+        self._moved = []
         for block in result.content:
             part: Part | None
             if block.type == "text":
@@ -209,19 +217,28 @@ class AlternatingWriter(Writer):
                 raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
             if part is not None:
                 parts.append(part)
+        if self._moved:
+            lead = self.target.texts.media_lead.replace("{id}", call.id or call.name)
+            self._after_results += [self.plain_text(lead), *self._moved]
+            if not parts:
+                parts.append(self.plain_text(self.target.texts.media_moved))
         return parts
 
     def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
         """A text in a result."""
         return self.plain_text(text)
 
-    def result_medium(self, block: Any, placed: Placed, origin: Origin) -> Part:
-        """A medium in a result, or the text that stands in for it."""
-        kinds = self.result_media if self.target.capabilities.media_in_results else frozenset[str]()
-        medium = self.checked_medium(block, placed.index, kinds=kinds)
+    def result_medium(self, block: Any, placed: Placed, origin: Origin) -> Part | None:
+        """A medium in a result, or the text that stands in for it; None for one that goes after it."""
+        medium = self.checked_medium(block, placed.index)
         if medium is None:
             return self.plain_text(self.placeholder(block))
-        return self.media_part(medium, block, self.media_extra(block, placed.index, origin))
+        part = self.media_part(medium, block, self.media_extra(block, placed.index, origin))
+        if block.type in self.result_media and self.target.capabilities.media_in_results:
+            return part
+        self.notes.add("media_moved", placed.index, f"the {block.type} of a result goes after it")
+        self._moved.append(part)
+        return None
 
     # The end ----------------------------------------------------------------------------------------
 
@@ -263,11 +280,7 @@ class AlternatingWriter(Writer):
                 last.parts.append((index, part | {"text": trimmed}))
                 return
 
-    def places_of_users(self) -> list[int]:
-        """Of each message of the user's, the last place in the history."""
-        return [message.index for message in self.messages if message.role == "user"]
-
-    def markable_places(self) -> frozenset[int]:
+    def _markable_places(self) -> frozenset[int]:
         """The places in the history that something came from which may carry a cache mark."""
         return frozenset(
             index
@@ -278,6 +291,27 @@ class AlternatingWriter(Writer):
 
     def _is_markable(self, part: Part, message: WireMessage) -> bool:
         return isinstance(part, dict) and id(part) not in message.unmarkable
+
+    @property
+    def is_round_unsigned(self) -> bool:
+        """Whether the history ends with results of calls before which there is no signed thinking."""
+        if not self.messages or not self.messages[-1].results:
+            return False
+        return not any(message.unmarkable for message in self.messages[-2:-1])
+
+    def plan_marks(self, policy: CachePolicy, *, has_tools: bool, has_system: bool) -> Marks:
+        """Where the cache marks stand; see :func:`turntape.wire.outbound.caching.plan_marks`."""
+        takes = self.target.capabilities
+        return plan_marks(
+            policy,
+            has_tools=has_tools,
+            has_system=has_system,
+            user_places=[message.index for message in self.messages if message.role == "user"],
+            markable=self._markable_places() if policy.messages or policy.automatic else _NONE,
+            limit=takes.cache_marks,
+            ttls=takes.cache_ttls,
+            notes=self.notes,
+        )
 
     def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
         """The messages as the body has them."""

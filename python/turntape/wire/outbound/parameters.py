@@ -85,13 +85,13 @@ class Parameters:
             self.notes.add("surrogate_replaced", None, f"half a surrogate pair in {what}")
         return RawJson(text.decode())
 
-    def system_texts(self, leading: list[str]) -> list[str]:
-        """The system text and the system messages that lead the history, each without surrogates."""
+    def system_texts(self) -> list[str]:
+        """What the host says before everything, but for what says nothing."""
         system = self.request.system
         texts = [system] if isinstance(system, str) else [block.text for block in system or ()]
-        cleaned = [self.clean(text, "the system text") for text in texts if text]
-        cleaned += leading
-        return [text for text in cleaned if text and not text.isspace()]
+        return [
+            self.clean(text, "the system text") for text in texts if text and not text.isspace()
+        ]
 
     def tools(self) -> list[Tool | RawJson]:
         """The tools: the host's own, and those of this dialect as they stand.

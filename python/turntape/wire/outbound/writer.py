@@ -177,7 +177,7 @@ class Writer(ABC):
                 elif block.type == "tool_result":
                     raise InvalidRequest("a result stands in a message of the user, not here")
                 else:
-                    part = self.assistant_media(block, index, origin)
+                    part = self.assistant_media(block, placed, origin)
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -299,9 +299,9 @@ class Writer(ABC):
             return None
         return raw_object(block.json, f"the block {block.kind!r}", index, self.notes)
 
-    def assistant_media(self, block: Any, index: int, origin: Origin) -> Part | None:  # noqa: ARG002
+    def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
         """A medium in a turn of the model's, which most wires have no place for."""
-        self.notes.add("content_unsupported", index, f"{block.type!r} of the model's is left out")
+        self.notes.add("content_unsupported", placed.index, f"{block.type!r} of the model's is left out")
         return None
 
     def medium(self, block: MediaBlock, placed: Placed, origin: Origin) -> Part | None:
@@ -399,6 +399,15 @@ class Writer(ABC):
             )
             return EMPTY_OBJECT
         return RawJson(text)
+
+    def moved_system(self, texts: list[str]) -> str:
+        """The text of a system message that may not stay where it is, between its marker lines."""
+        said = self.target.texts
+        return "\n".join((said.system_open, "\n\n".join(texts), said.system_close))
+
+    def extra_of(self, extra: str, what: str, index: int) -> dict[str, Any]:
+        """The members of an ``extra``, which go back to the wire that they came from."""
+        return extra_members(extra, what, index, self.notes)
 
     def message_extra(self, message: Message, index: int, origin: Origin) -> dict[str, Any]:
         """What the wire's message carries beside role and content."""
