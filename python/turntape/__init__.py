@@ -25,16 +25,19 @@ from turntape.errors import (
     EnvelopeError,
     EventTooLarge,
     IncompleteTurn,
+    InvalidRequest,
     InvalidToolArguments,
     MalformedEvent,
     MarkerError,
     MessageError,
+    PairingError,
     ProviderError,
     StreamError,
     StrictError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
+    UnsupportedContent,
 )
 from turntape.events import (
     Citation,
@@ -140,6 +143,8 @@ if TYPE_CHECKING:
         TypedMessage,
         pair_tool_cycles,
     )
+    from turntape.replay.pairing import PairingFault
+    from turntape.replay.texts import ReplayTexts
     from turntape.requests import (
         DELETE,
         CachePolicy,
@@ -162,6 +167,8 @@ if TYPE_CHECKING:
         UrlRef,
         VideoPart,
     )
+    from turntape.wire.outbound.build import build_request
+    from turntape.wire.outbound.built import BuiltRequest
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = [
@@ -175,6 +182,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BuiltRequest",
     "CachePolicy",
     "Chat",
     "Citation",
@@ -199,6 +207,7 @@ __all__ = [
     "ImagePart",
     "IncompleteTurn",
     "InputJsonDelta",
+    "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
@@ -215,6 +224,8 @@ __all__ = [
     "NonCanonical",
     "NonCanonicalCode",
     "PairedHistory",
+    "PairingError",
+    "PairingFault",
     "PathRef",
     "PathSource",
     "ProviderBlock",
@@ -225,6 +236,7 @@ __all__ = [
     "RedactedThinkingBlock",
     "ReplayNote",
     "ReplayNoteCode",
+    "ReplayTexts",
     "ResponseFormat",
     "ResultBlock",
     "Role",
@@ -256,6 +268,7 @@ __all__ = [
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
+    "UnsupportedContent",
     "UrlRef",
     "UrlSource",
     "Usage",
@@ -265,6 +278,7 @@ __all__ = [
     "__version__",
     "aiter_events",
     "assemble",
+    "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
@@ -294,6 +308,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuiltRequest": "turntape.wire.outbound.built",
     "CachePolicy": "turntape.requests",
     "Chat": "turntape.replay.native",
     "ContentBlock": "turntape.conversation",
@@ -321,12 +336,14 @@ _LAZY = {
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
     "PairedHistory": "turntape.replay.native",
+    "PairingFault": "turntape.replay.pairing",
     "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
     "RawTool": "turntape.requests",
     "Reasoning": "turntape.requests",
     "ReplayNote": "turntape.notes",
     "ReplayNoteCode": "turntape.notes",
+    "ReplayTexts": "turntape.replay.texts",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
     "Role": "turntape.conversation",
@@ -349,6 +366,7 @@ _LAZY = {
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
+    "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",
