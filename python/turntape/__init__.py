@@ -25,16 +25,19 @@ from turntape.errors import (
     EnvelopeError,
     EventTooLarge,
     IncompleteTurn,
+    InvalidRequest,
     InvalidToolArguments,
     MalformedEvent,
     MarkerError,
     MessageError,
+    PairingError,
     ProviderError,
     StreamError,
     StrictError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
+    UnsupportedContent,
 )
 from turntape.events import (
     Citation,
@@ -65,7 +68,9 @@ from turntape.messages import (
     Thinking,
     ToolUse,
 )
-from turntape.wire.dialect import Dialect
+from turntape.wire.dialect import (
+    Dialect,
+)
 
 if TYPE_CHECKING:
     from turntape._native import (
@@ -140,6 +145,12 @@ if TYPE_CHECKING:
         TypedMessage,
         pair_tool_cycles,
     )
+    from turntape.replay.pairing import (
+        PairingFault,
+    )
+    from turntape.replay.texts import (
+        ReplayTexts,
+    )
     from turntape.requests import (
         DELETE,
         CachePolicy,
@@ -162,11 +173,32 @@ if TYPE_CHECKING:
         UrlRef,
         VideoPart,
     )
-    from turntape.wire.capabilities import Capabilities, CapabilityTable, model_name
-    from turntape.wire.capability_rows import CAPABILITIES
-    from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
-    from turntape.wire.vendor_rows import VENDORS
-    from turntape.wire.vendors import VendorHabits
+    from turntape.wire.capabilities import (
+        Capabilities,
+        CapabilityTable,
+        model_name,
+    )
+    from turntape.wire.capability_rows import (
+        CAPABILITIES,
+    )
+    from turntape.wire.outbound.build import (
+        build_request,
+    )
+    from turntape.wire.outbound.built import (
+        BuiltRequest,
+    )
+    from turntape.wire.streams import (
+        AsyncEventStream,
+        EventStream,
+        aiter_events,
+        iter_events,
+    )
+    from turntape.wire.vendor_rows import (
+        VENDORS,
+    )
+    from turntape.wire.vendors import (
+        VendorHabits,
+    )
 
 __all__ = [
     "CAPABILITIES",
@@ -181,6 +213,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BuiltRequest",
     "CachePolicy",
     "Capabilities",
     "CapabilityTable",
@@ -207,6 +240,7 @@ __all__ = [
     "ImagePart",
     "IncompleteTurn",
     "InputJsonDelta",
+    "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
@@ -223,6 +257,8 @@ __all__ = [
     "NonCanonical",
     "NonCanonicalCode",
     "PairedHistory",
+    "PairingError",
+    "PairingFault",
     "PathRef",
     "PathSource",
     "ProviderBlock",
@@ -233,6 +269,7 @@ __all__ = [
     "RedactedThinkingBlock",
     "ReplayNote",
     "ReplayNoteCode",
+    "ReplayTexts",
     "ResponseFormat",
     "ResultBlock",
     "Role",
@@ -264,6 +301,7 @@ __all__ = [
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
+    "UnsupportedContent",
     "UrlRef",
     "UrlSource",
     "Usage",
@@ -274,6 +312,7 @@ __all__ = [
     "__version__",
     "aiter_events",
     "assemble",
+    "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
@@ -304,6 +343,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuiltRequest": "turntape.wire.outbound.built",
     "CAPABILITIES": "turntape.wire.capability_rows",
     "CachePolicy": "turntape.requests",
     "Capabilities": "turntape.wire.capabilities",
@@ -334,12 +374,14 @@ _LAZY = {
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
     "PairedHistory": "turntape.replay.native",
+    "PairingFault": "turntape.replay.pairing",
     "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
     "RawTool": "turntape.requests",
     "Reasoning": "turntape.requests",
     "ReplayNote": "turntape.notes",
     "ReplayNoteCode": "turntape.notes",
+    "ReplayTexts": "turntape.replay.texts",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
     "Role": "turntape.conversation",
@@ -364,6 +406,7 @@ _LAZY = {
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
+    "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",
