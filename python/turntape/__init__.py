@@ -25,6 +25,7 @@ from turntape.errors import (
     EnvelopeError,
     EventTooLarge,
     IncompleteTurn,
+    InvalidRequest,
     InvalidToolArguments,
     MalformedEvent,
     MarkerError,
@@ -152,6 +153,7 @@ if TYPE_CHECKING:
         ToolChoice,
         ToolDef,
     )
+    from turntape.wire.inbound.read import from_provider_messages, from_request
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = [
@@ -187,6 +189,7 @@ __all__ = [
     "ImagePart",
     "IncompleteTurn",
     "InputJsonDelta",
+    "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
@@ -256,6 +259,8 @@ __all__ = [
     "encode_sse",
     "encode_tool_envelope",
     "explain_not_canonical",
+    "from_provider_messages",
+    "from_request",
     "has_image_parts",
     "iter_events",
     "join_image_parts",
@@ -332,6 +337,8 @@ _LAZY = {
     "encode_sse": "turntape._native",
     "encode_tool_envelope": "turntape._native",
     "explain_not_canonical": "turntape._native",
+    "from_provider_messages": "turntape.wire.inbound.read",
+    "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",

@@ -9,6 +9,7 @@ mod errors;
 mod events;
 mod functions;
 mod instance;
+mod json;
 mod markers;
 mod messages;
 mod scratch;
@@ -32,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
+    module.add_function(wrap_pyfunction!(json::split_json, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,
         module
