@@ -17,6 +17,7 @@ from turntape.wire.inbound.content import media_block, standard_base64, syntheti
 from turntape.wire.inbound.gemini_schema import json_schema_of
 from turntape.wire.inbound.raw import Members, Raw, object_text
 from turntape.wire.inbound.reader import each_block
+from turntape.wire.inbound.waiting import Waiting
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock
@@ -42,13 +43,12 @@ def read_messages(reader: Reader, history: Raw) -> list[Message]:
 class _Contents:
     """The messages so far, and the calls that wait for their results."""
 
-    __slots__ = ("_waiting", "messages", "reader")
+    __slots__ = ("messages", "reader", "waiting")
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.messages: list[Message] = []
-        # Name and id of the calls of the last turn, in their order, each until it is answered.
-        self._waiting: list[tuple[str, str]] = []
+        self.waiting = Waiting()
 
     def read(self, raw: Raw) -> None:
         members = Members(raw)
@@ -59,7 +59,7 @@ class _Contents:
         parts = members.take("parts")
         elements = [] if parts is None else parts.elements()
         if role == "assistant":
-            self._waiting = []
+            self.waiting.clear()
             turn = _Turn(self)
             each_block(elements, turn.part)
             message = self.reader.message("assistant", turn.blocks, extra=members.left())
@@ -67,10 +67,6 @@ class _Contents:
             blocks = each_block(elements, lambda part: [self._given(part)])
             message = self.reader.message("user", blocks, extra=members.left())
         self.messages.append(message)
-
-    def called(self, name: str, call_id: str) -> None:
-        """A call waits for its result."""
-        self._waiting.append((name, call_id))
 
     def _given(self, raw: Raw) -> ContentBlock:
         """A part that no model wrote."""
@@ -86,10 +82,8 @@ class _Contents:
         return medium or ProviderBlock(_kind(raw), raw.text)
 
     def _result(self, members: Members, part: Members) -> ToolResult:
-        name = members.string("name") or ""
-        given_id = members.string("id")
-        call_id = given_id or self._answered(name)
-        self._waiting = [call for call in self._waiting if call[1] != call_id]
+        name, given_id = members.string("name"), members.string("id")
+        call_id = self.waiting.answered(given_id, name)
         self.reader.unkept("functionResponse part", part)
         text, failed, response = _answer(members.take("response"))
         content: str | tuple[ResultBlock, ...] = text
@@ -99,13 +93,6 @@ class _Contents:
             content = (*((Text(text),) if text else ()), *blocks)
         pairs = ([] if response is None else [("response", response)]) + members.left_pairs()
         return ToolResult(call_id, content, failed, object_text(pairs) if pairs else None)
-
-    def _answered(self, name: str) -> str:
-        """The call that a result without an id answers: the first of its name that waits."""
-        for waiting, call_id in self._waiting:
-            if waiting == name:
-                return call_id
-        return synthetic_id(name, 0)
 
 
 def _answer(raw: Raw | None) -> tuple[str, bool, str | None]:
@@ -192,7 +179,7 @@ class _Turn:
         pairs = call.left_pairs() + part.left_pairs()
         extra = object_text(pairs) if pairs else None
         arguments = "" if args is None else args.text
-        self._contents.called(name, call_id)
+        self._contents.waiting.called(name, call_id)
         self.blocks.append(ToolUse(call_id, name, arguments, signature, extra))
 
     def _text(self, text: str, signature: str | None, part: Members, *, is_thought: bool) -> None:

@@ -12,6 +12,7 @@ from turntape.wire.inbound.content import synthetic_id
 from turntape.wire.inbound.openai_parts import chat_part
 from turntape.wire.inbound.raw import Members, Raw, object_text
 from turntape.wire.inbound.reader import each_block
+from turntape.wire.inbound.waiting import Waiting
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock
@@ -34,13 +35,12 @@ def read_messages(reader: Reader, history: Raw) -> list[Message]:
 class _History:
     """The messages so far, and what later ones refer back to."""
 
-    __slots__ = ("_open_round", "_unanswered", "messages", "reader")
+    __slots__ = ("_open_round", "_waiting", "messages", "reader")
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.messages: list[Message] = []
-        # Calls of the old kind have no id: a result names the tool.
-        self._unanswered: dict[str, str] = {}
+        self._waiting = Waiting()
         # Whether the last message holds results only, and takes the next one.
         self._open_round = False
 
@@ -78,11 +78,9 @@ class _History:
             answer: str | tuple[ResultBlock, ...] = "" if content is None else content.string()
         else:
             answer = tuple(each_block(content.elements(), lambda part: [chat_part(part)]))
-        if role == "tool":
-            answered = members.need("tool_call_id").string()
-        else:
-            name = members.need("name").string()
-            answered = self._unanswered.pop(name, "") or synthetic_id(name, 0)
+        # Calls of the old kind have no id, and the result names the tool; some imitators have neither.
+        name = members.need("name").string() if role == "function" else None
+        answered = self._waiting.answered(members.string("tool_call_id"), name)
         result = ToolResult(answered, answer, extra=members.left())
         if self._open_round:
             last = self.messages[-1]
@@ -98,10 +96,14 @@ class _History:
         refusal = members.string("refusal")
         turn.text(refusal or "")
         turn.content(members.take("content"))
-        turn.legacy_call(members.take("function_call"), self._unanswered)
-        turn.blocks += each_block(read_calls, lambda call: [turn.call(call)])
+        turn.legacy_call(members.take("function_call"))
+        each_block(read_calls, turn.call)
         annotations = members.take("annotations")
         turn.citations([] if annotations is None else annotations.elements())
+        self._waiting.clear()
+        for block in turn.blocks:
+            if isinstance(block, ToolUse):
+                self._waiting.called(block.name, block.id)
         for image in turn.list_of(members, "images"):
             kind = Members(image).string("type") or "image"
             turn.blocks.append(ProviderBlock(kind, image.text))
@@ -200,17 +202,17 @@ class _Turn:
             return [_thinking_part(members)]
         return [ProviderBlock(kind, raw.text)]
 
-    def legacy_call(self, raw: Raw | None, unanswered: dict[str, str]) -> None:
+    def legacy_call(self, raw: Raw | None) -> None:
         if raw is None:
             return
         members = Members(raw)
         name = members.need("name").string()
         call_id = synthetic_id(name, len(self.blocks))
-        unanswered[name] = call_id
         self.blocks.append(ToolUse(call_id, name, _arguments(members.take("arguments"))))
         self.reader.unkept("function_call", members)
 
-    def call(self, raw: Raw) -> ToolUse:
+    def call(self, raw: Raw) -> tuple[()]:
+        """Add a call; its place counts, where it has no id."""
         members = Members(raw)
         members.take("index")
         kind = members.string("type") or "function"
@@ -223,13 +225,10 @@ class _Turn:
         if kind != "function":
             pairs.insert(0, ("type", f'"{kind}"'))
         self.reader.unkept(f"{kind} call", inner)
-        return ToolUse(
-            call_id,
-            name,
-            arguments,
-            self.signatures.get(call_id),
-            object_text(pairs) if pairs else None,
-        )
+        extra = object_text(pairs) if pairs else None
+        proof = self.signatures.get(call_id)
+        self.blocks.append(ToolUse(call_id, name, arguments, proof, extra))
+        return ()
 
     def citations(self, annotations: list[Raw]) -> None:
         """Give the annotations to the text, which they are about."""
