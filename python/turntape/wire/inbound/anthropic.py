@@ -275,39 +275,46 @@ def _tool_choice(parts: RequestParts, raw: Raw | None) -> None:
 
 def _thinking(parts: RequestParts, thinking: Raw | None, config: Raw | None) -> None:
     """Read how much to think: two members of the body say it together."""
-    output = None if config is None else Members(config)
+    output = Members(config) if config is not None else None
     effort = None if output is None else output.take("effort")
-    members = None if thinking is None else Members(thinking)
-    if thinking is None or members is None:
+    if thinking is None:
         # Building says an effort with adaptive thinking; this body leaves thinking to the model.
-        if effort is not None:
-            parts.effort(effort, "output_config", "effort")
+        if effort is not None and parts.effort(effort, "output_config", "effort"):
             parts.without("thinking")
-    else:
-        kind = members.need("type").string()
-        display, budget = members.string("display"), members.take("budget_tokens")
-        summary = None if display is None else _DISPLAYS.get(display, display)
-        if members:
-            parts.keep_whole(thinking, "thinking")
-            parts.keep_whole(effort, "output_config", "effort")
-        elif kind == "adaptive" and effort is not None and budget is None:
-            parts.effort(effort, "output_config", "effort", summary=summary)
-        elif kind == "enabled" and budget is not None:
-            parts.budget(budget, "thinking", "budget_tokens", summary=summary)
-            parts.keep_whole(effort, "output_config", "effort")
-        elif kind == "disabled":
-            parts.set("reasoning", Reasoning(effort="none"))
-            parts.keep_whole(effort, "output_config", "effort")
-        else:
-            parts.keep_whole(thinking, "thinking")
-            parts.keep_whole(effort, "output_config", "effort")
-    if output is None:
+    elif not _said_as_reasoning(parts, thinking, effort):
+        parts.keep_whole(thinking, "thinking")
+        parts.keep_whole(effort, "output_config", "effort")
+    if output is not None:
+        _format(parts, output.take("format"))
+        parts.keep(output, "output_config")
+
+
+def _said_as_reasoning(parts: RequestParts, thinking: Raw, effort: Raw | None) -> bool:
+    """Set the reasoning, if a :class:`Reasoning` can say all of it."""
+    members = Members(thinking)
+    kind = members.need("type").string()
+    display, budget = members.string("display"), members.take("budget_tokens")
+    summary = None if display is None else _DISPLAYS.get(display)
+    if members or (display is not None and summary is None):
+        return False
+    if kind == "adaptive" and effort is not None and budget is None:
+        return parts.effort(effort, "output_config", "effort", summary=summary)
+    if effort is not None:
+        return False
+    if kind == "enabled" and budget is not None:
+        parts.budget(budget, "thinking", "budget_tokens", summary=summary)
+        return True
+    if kind == "disabled" and budget is None and summary is None:
+        parts.set("reasoning", Reasoning(effort="none"))
+        return True
+    return False
+
+
+def _format(parts: RequestParts, raw: Raw | None) -> None:
+    if raw is None:
         return
-    form = output.take("format")
-    if form is not None:
-        inner = Members(form)
-        if inner.string("type") == "json_schema":
-            parts.json_schema(inner.take("schema"), inner, form, "output_config", "format")
-        else:
-            parts.keep_whole(form, "output_config", "format")
-    parts.keep(output, "output_config")
+    members = Members(raw)
+    if members.string("type") == "json_schema":
+        parts.json_schema(members.take("schema"), members, raw, "output_config", "format")
+    else:
+        parts.keep_whole(raw, "output_config", "format")

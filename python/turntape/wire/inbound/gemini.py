@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from turntape.conversation import ToolResult
 from turntape.media import Base64Source, UrlSource
 from turntape.messages import ProviderBlock, Text, Thinking, ToolUse
-from turntape.requests import Reasoning, ResponseFormat, ToolChoice
+from turntape.requests import ResponseFormat, ToolChoice
 from turntape.wire.inbound.content import media_block, standard_base64, synthetic_id
 from turntape.wire.inbound.gemini_schema import json_schema_of
 from turntape.wire.inbound.raw import Members, Raw, object_text
@@ -335,8 +335,7 @@ def _thinking(parts: RequestParts, raw: Raw | None) -> None:
         parts.keep_whole(budget, *path, "thinkingBudget")
     elif budget is not None:
         parts.budget(budget, *path, "thinkingBudget", summary=summary)
-    elif summary is not None:
-        parts.set("reasoning", Reasoning(summary=summary))
+    parts.summary(summary)
     if shown is not None and summary is None:
         parts.keep_whole(shown, *path, "includeThoughts")
     parts.keep(members, *path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from turntape.conversation import ToolResult
 from turntape.messages import ProviderBlock, Text, Thinking, ToolUse
-from turntape.requests import Reasoning, ResponseFormat, ToolChoice
+from turntape.requests import ResponseFormat, ToolChoice
 from turntape.wire.inbound.openai_parts import responses_part
 from turntape.wire.inbound.raw import Members, Raw, object_text
 from turntape.wire.inbound.reader import each_block
@@ -241,8 +241,7 @@ def _reasoning_of_request(parts: RequestParts, raw: Raw | None) -> None:
     summary, effort = members.string("summary"), members.take("effort")
     if effort is not None:
         parts.effort(effort, "reasoning", "effort", summary=summary)
-    elif summary is not None:
-        parts.set("reasoning", Reasoning(summary=summary))
+    parts.summary(summary)
     parts.keep(members, "reasoning")
 
 

@@ -147,15 +147,23 @@ class RequestParts:
         else:
             self.keep_whole(raw, *path)
 
-    def effort(self, raw: Raw | None, *path: str, summary: str | None = None) -> None:
-        """Set the reasoning by the name of a level; one that has no name here stays in ``extra``."""
-        level = raw.string().lower() if raw is not None and raw.is_string else None
-        if level in _EFFORTS:
-            self.set("reasoning", Reasoning(effort=cast("Effort", level), summary=summary))
-            return
-        self.keep_whole(raw, *path)
+    def effort(self, raw: Raw, *path: str, summary: str | None = None) -> bool:
+        """Set the reasoning by the name of a level; one that has no name here stays in ``extra``.
+
+        Returns:
+            Whether it has one.
+        """
+        level = raw.string().lower() if raw.is_string else None
+        if level not in _EFFORTS:
+            self.keep_whole(raw, *path)
+            return False
+        self.set("reasoning", Reasoning(effort=cast("Effort", level), summary=summary))
+        return True
+
+    def summary(self, summary: str | None) -> None:
+        """Set what is shown of the reasoning where nothing says how much there is to be."""
         if summary is not None:
-            self.set("reasoning", Reasoning(summary=summary))
+            self.set_default("reasoning", Reasoning(summary=summary))
 
     def function_tool(
         self,
