@@ -93,6 +93,7 @@ class RequestParts:
         texts = tuple(block for block in first.content if isinstance(block, Text))
         if first.extra is not None or len(texts) != len(first.content):
             return messages
+        self.reader.places.pop(0)
         self.system(texts[0].text if texts and texts == (Text(texts[0].text),) else texts)
         return others
 

@@ -89,15 +89,23 @@ class Raw:
         Raises:
             InvalidRequest: This is no object.
         """
-        if not self.is_object:
-            raise self.expected("an object")
         last: dict[str, tuple[str, str]] = {}
-        for literal, value in cast("tuple[tuple[str, str], ...]", self._split()):
+        for literal, value in self.all_pairs():
             name = cast("str", json.loads(f'"{literal}"')) if "\\" in literal else literal
             last[name] = (literal, value)
         for name, (literal, value) in last.items():
             if value != "null":
                 yield name, literal, value
+
+    def all_pairs(self) -> list[tuple[str, str]]:
+        """Every member of an object as it is written: what stands between its name's quotes, its value's text.
+
+        Raises:
+            InvalidRequest: This is no object.
+        """
+        if not self.is_object:
+            raise self.expected("an object")
+        return list(cast("tuple[tuple[str, str], ...]", self._split()))
 
     def members(self) -> dict[str, Raw]:
         """The members of an object that are not null.

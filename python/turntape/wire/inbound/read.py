@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         def read_request(self, parts: RequestParts, /) -> ModelRequest: ...
 
 
-__all__ = ["from_provider_messages", "from_request"]
+__all__ = ["from_provider_messages", "from_request", "read_history", "read_request"]
 
 _MODULES = {
     Dialect.ANTHROPIC: ("anthropic", "messages"),
@@ -37,8 +37,8 @@ _MODULES = {
 }
 
 
-def _wire(dialect: Dialect) -> _Wire:
-    module: Any = import_module(f"turntape.wire.inbound.{_MODULES[dialect][0]}")
+def _wire(name: str) -> _Wire:
+    module: Any = import_module(f"turntape.wire.inbound.{name}")
     return cast("_Wire", module)
 
 
@@ -74,14 +74,8 @@ def from_provider_messages(
     >>> from_provider_messages([{"role": "user", "content": "Hi."}], "openai-chat")[0].content[0].text
     'Hi.'
     """
-    dialect = Dialect(dialect)
-    raw = Raw(source_text(history), key=_MODULES[dialect][1])
-    reader = Reader(dialect, vendor, model, notes)
-    messages = _wire(dialect).read_messages(reader, raw)
-    for place, _ in reader.marks:
-        reader.index = place
-        reader.note("cache_control_dropped", "a history has no cache marks")
-    return messages
+    reader = Reader(Dialect(dialect), vendor, model, notes)
+    return read_history(reader, history)
 
 
 def from_request(
@@ -116,12 +110,23 @@ def from_request(
     >>> request.model, request.stream, request.extra
     ('m', False, {'seed': 7})
     """
-    dialect = Dialect(dialect)
-    raw = Raw(source_text(body))
-    parts = RequestParts(
-        Reader(dialect, vendor, notes=notes),
-        Members(raw),
-        None if target is None else Dialect(target),
-        model,
-    )
-    return _wire(dialect).read_request(parts)
+    reader = Reader(Dialect(dialect), vendor, notes=notes)
+    return read_request(reader, body, model, None if target is None else Dialect(target))
+
+
+def read_history(reader: Reader, history: Any) -> list[Message]:
+    """Read a history with a reader that the caller asks more of afterwards."""
+    module, name = _MODULES[reader.dialect]
+    messages = _wire(module).read_messages(reader, Raw(source_text(history), key=name))
+    for place, _ in reader.marks:
+        reader.index = place
+        reader.note("cache_control_dropped", "a history has no cache marks")
+    return messages
+
+
+def read_request(
+    reader: Reader, body: Any, model: str | None, target: Dialect | None
+) -> ModelRequest:
+    """Read a body with a reader that the caller asks more of afterwards."""
+    parts = RequestParts(reader, Members(Raw(source_text(body))), target, model)
+    return _wire(_MODULES[reader.dialect][0]).read_request(parts)

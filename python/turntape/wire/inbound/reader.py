@@ -36,6 +36,8 @@ class Reader:
         index: The message of the wire that is being read.
         marks: The messages that a cache mark stands in, by their place among those read, with its time
             to live.
+        places: Of each message read, the first message of the wire that it was made of; None where it
+            was made of none.
     """
 
     dialect: Dialect
@@ -44,6 +46,7 @@ class Reader:
     notes: MutableSequence[ReplayNote] | None = None
     index: int | None = None
     marks: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    places: list[int | None] = field(default_factory=list["int | None"])
 
     def note(self, code: ReplayNoteCode, detail: str) -> None:
         """Say that something was changed or left out in the message that is being read."""
@@ -82,7 +85,8 @@ class Reader:
         extra: str | None = None,
         **more: Any,
     ) -> Message:
-        """A message of this wire; a turn of the model's gets its maker."""
+        """The next message of those read; a turn of the model's gets its maker."""
+        self.places.append(self.index)
         if role == "assistant":
             more = {"model": self.model, "vendor": self.vendor} | {
                 name: value for name, value in more.items() if value is not None
