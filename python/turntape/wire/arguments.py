@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from turntape._native import check_arguments, complete_arguments
 from turntape.errors import InvalidToolArguments
-from turntape.wire.json_text import exact_int
 
 if TYPE_CHECKING:
     from turntape.messages import InvalidReason, ToolUse
+
+# Python refuses to convert longer decimal texts in one go, because its own way is quadratic.
+_DIGITS_AT_ONCE = 4000
 
 
 def invalid_reason(call: ToolUse) -> InvalidReason | None:
@@ -45,3 +47,14 @@ def partial_arguments(text: str) -> Any:
 
 def _load(text: str) -> Any:
     return json.loads(text, parse_int=exact_int)
+
+
+def exact_int(text: str) -> int:
+    """Convert decimal text of any length, halving it where Python would refuse."""
+    if len(text) <= _DIGITS_AT_ONCE:
+        return int(text)
+    if text.startswith("-"):
+        return -exact_int(text[1:])
+    half = len(text) // 2
+    power: int = 10**half
+    return exact_int(text[:-half]) * power + exact_int(text[-half:])

@@ -9,7 +9,8 @@ mod errors;
 mod events;
 mod functions;
 mod instance;
-mod json;
+mod json_in;
+mod json_out;
 mod markers;
 mod messages;
 mod scratch;
@@ -33,7 +34,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
-    module.add_function(wrap_pyfunction!(json::split_json, module)?)?;
+    module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,
         module
@@ -57,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(envelopes::read_extra_content, module)?)?;
     module.add_function(wrap_pyfunction!(envelopes::mend_envelope, module)?)?;
     module.add_function(wrap_pyfunction!(envelopes::row_content, module)?)?;
+    module.add_function(wrap_pyfunction!(json_out::write_json, module)?)?;
     module.add_function(wrap_pyfunction!(markers::split_image_parts, module)?)?;
     module.add_function(wrap_pyfunction!(markers::count_image_parts, module)?)?;
     module.add_function(wrap_pyfunction!(markers::has_image_parts, module)?)?;
