@@ -181,6 +181,10 @@ if TYPE_CHECKING:
     from turntape.wire.capability_rows import (
         CAPABILITIES,
     )
+    from turntape.wire.inbound.read import (
+        from_provider_messages,
+        from_request,
+    )
     from turntape.wire.outbound.build import (
         build_request,
     )
@@ -322,6 +326,8 @@ __all__ = [
     "encode_sse",
     "encode_tool_envelope",
     "explain_not_canonical",
+    "from_provider_messages",
+    "from_request",
     "has_image_parts",
     "iter_events",
     "join_image_parts",
@@ -416,6 +422,8 @@ _LAZY = {
     "encode_sse": "turntape._native",
     "encode_tool_envelope": "turntape._native",
     "explain_not_canonical": "turntape._native",
+    "from_provider_messages": "turntape.wire.inbound.read",
+    "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",

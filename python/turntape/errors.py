@@ -120,10 +120,10 @@ class IncompleteTurn(TurntapeError, ValueError):
 
 
 class InvalidRequest(TurntapeError, ValueError):
-    """A request that no provider would take as it is, found before it is sent.
+    """A request that no provider would take as it is, or a history that cannot be read.
 
     Attributes:
-        index: The message at fault, counted from 0 in the history; None where it is none of them.
+        index: The message at fault, counted from 0 in what was given; None where it is none of them.
         block: The block at fault, counted from 0 in that message; None where it is the message.
     """
 
