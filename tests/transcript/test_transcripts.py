@@ -124,6 +124,21 @@ def test_malformed_arguments(arguments, invalid):
     assert CODEC.decode_history(CODEC.reconcile([], [], [message])) == [message]
 
 
+@pytest.mark.parametrize("arguments", ["", "{}", '{"n":'])
+def test_a_cut_call_is_never_taken_for_a_whole_one(arguments):
+    cut = Message.assistant([Text("on it"), ToolUse("c1", "dim", arguments, complete=False)])
+    for rows in (message_to_native_transcripts(cut), CODEC.reconcile([], [], [cut])):
+        assert stored_in(rows[0]) == {"v": 1, "incomplete": ["c1"]}
+        edited = replace(rows[0], content="[gone]")
+        with pytest.raises(turntape.EnvelopeError, match="'c1' is not complete"):
+            rows[0].legacy_content()
+        for row in (rows[0], edited):
+            use = transcript_to_message(row).content[1]
+            assert isinstance(use, ToolUse)
+            assert use.invalid == "not_complete"
+        assert CODEC.decode_history(rows) == [cut]
+
+
 def test_ordered_media():
     parts = (
         TextPart("first "),
