@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from turntape.events import DecodeWarning, StreamEvent
     from turntape.messages import AssistantMessage, InvalidReason
     from turntape.replay.pairing import PairingFault
+    from turntape.transcript.validation import SequenceFault
 
 __all__ = [
     "EnvelopeError",
@@ -21,7 +22,9 @@ __all__ = [
     "MarkerError",
     "MessageError",
     "PairingError",
+    "ProjectionError",
     "ProviderError",
+    "SequenceError",
     "StreamError",
     "StrictError",
     "TruncatedStream",
@@ -169,6 +172,25 @@ def _place(index: int | None, block: int | None) -> str:
     if index is None:
         return ""
     return f"message {index}: " if block is None else f"message {index}, block {block}: "
+
+
+class ProjectionError(TurntapeError, ValueError):
+    """A message that was to become one row has several."""
+
+
+class SequenceError(TurntapeError, ValueError):
+    """Rows whose calls and results do not pair up.
+
+    Attributes:
+        faults: All of them, in the order of the rows.
+    """
+
+    faults: tuple[SequenceFault, ...]
+
+    def __init__(self, message: str, *, faults: tuple[SequenceFault, ...]) -> None:
+        """Make the error from one sentence for people and the faults."""
+        super().__init__(message)
+        self.faults = faults
 
 
 class StreamError(TurntapeError):
