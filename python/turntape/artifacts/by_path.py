@@ -90,7 +90,7 @@ class PathFolder:
 
     def names(self) -> list[str]:
         """List what is in it."""
-        return os.listdir(self._path)
+        return [entry.name for entry in self._path.iterdir()]
 
     def status(self, name: str, /) -> os.stat_result | None:
         """Tell what has a name, links not followed."""
@@ -107,8 +107,7 @@ class PathFolder:
         try:
             opened = os.fstat(fd)
             readable_file(name, opened, check_owner=self._check_owner)
-            if before is None or identity_of(before) != identity_of(opened):
-                raise SymlinkEscape(f"{shown(name)} was swapped", path=name)
+            _check_same(name, before, opened)
         except BaseException:
             os.close(fd)
             raise
@@ -194,6 +193,11 @@ class _StagedByPath:
             with contextlib.suppress(OSError):
                 self._path.unlink()
             self._path = None
+
+
+def _check_same(name: str, before: os.stat_result | None, opened: os.stat_result) -> None:
+    if before is None or identity_of(before) != identity_of(opened):
+        raise SymlinkEscape(f"{shown(name)} was swapped", path=name)
 
 
 def _lock(fd: int) -> None:

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from turntape.artifacts.folders import (
-    LinksRefused,
+    LinksRefusedError,
     check_folder,
     identity_of,
     is_link,
@@ -149,7 +149,7 @@ class DescriptorFolder:
 
     def names(self) -> list[str]:
         """List what is in it."""
-        return os.listdir(self._fd)
+        return os.listdir(self._fd)  # noqa: PTH208 (of a descriptor)
 
     def status(self, name: str, /) -> os.stat_result | None:
         """Tell what has a name, links not followed."""
@@ -281,12 +281,12 @@ class _Unnamed:
             return False
         except OSError as error:
             if error.errno in _CANNOT:
-                raise LinksRefused(error.errno, os.strerror(error.errno)) from None
+                raise LinksRefusedError(error.errno, os.strerror(error.errno)) from None
             raise
         return True
 
     def replace(self, name: str, /) -> None:
-        raise LinksRefused(errno.ENOTSUP, os.strerror(errno.ENOTSUP), name)
+        raise LinksRefusedError(errno.ENOTSUP, os.strerror(errno.ENOTSUP), name)
 
     def discard(self) -> None:
         if self._fd >= 0:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Folder",
     "Identity",
-    "LinksRefused",
+    "LinksRefusedError",
     "Staged",
     "check_folder",
     "identity_of",
@@ -35,7 +35,7 @@ Identity: TypeAlias = tuple[int, int]
 """Device and inode: what a name stands for, however it is spelled."""
 
 
-class LinksRefused(OSError):
+class LinksRefusedError(OSError):
     """The file system gives a file that has no name none."""
 
 
@@ -51,7 +51,7 @@ class Staged(Protocol):
         """Give it its final name; False where anything has that name already.
 
         Raises:
-            LinksRefused: The content must be staged under a temporary name instead.
+            LinksRefusedError: The content must be staged under a temporary name instead.
         """
         ...
 

@@ -94,7 +94,7 @@ def is_default_name(steps: tuple[str, ...]) -> bool:
             return False
 
 
-def fault_of_step(step: str) -> str | None:
+def fault_of_step(step: str) -> str | None:  # noqa: PLR0911 (one a rule)
     """Say why a step of a path cannot be stored on every platform; None where it can.
 
     >>> fault_of_step("nul.md")

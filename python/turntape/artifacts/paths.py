@@ -77,7 +77,7 @@ def absolute(path: str | os.PathLike[str]) -> Path:
 def shown(path: str) -> str:
     """Write a path into the message of an error, whatever it holds and however long it is."""
     if len(path) > _LONGEST_SHOWN:
-        return f"{ascii(path[:_LONGEST_SHOWN])}... ({len(path):,} characters)"
+        return f"{path[:_LONGEST_SHOWN]!a}... ({len(path):,} characters)"
     return ascii(path)
 
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["ArtifactChunk", "read_chunk"]
+__all__ = ["ArtifactChunk", "read_chunk", "read_range"]
 
 # A character of UTF-8 is at most so long, and so many bytes of it may lie before an offset.
 _LONGEST_CHARACTER = 4
@@ -50,11 +50,11 @@ def read_chunk(fd: int, offset: int, limit: int) -> ArtifactChunk:
     if offset >= total:
         return ArtifactChunk("", offset, total)
     start = _next_border(fd, offset)
-    data = _read(fd, start, max(limit, 1))
+    data = read_range(fd, start, max(limit, 1))
     end_of_file = start + len(data) >= total
     text, left = _decode(data, final=end_of_file)
     if not text and left:
-        return _one_character(_read(fd, start, _LONGEST_CHARACTER), start, total)
+        return _one_character(read_range(fd, start, _LONGEST_CHARACTER), start, total)
     return ArtifactChunk(text, start + len(data) - left, total)
 
 
@@ -76,7 +76,7 @@ def _decode(data: bytes, *, final: bool) -> tuple[str, int]:
 def _next_border(fd: int, offset: int) -> int:
     """Find the first byte from an offset on that is not within a character."""
     before = min(offset, _LONGEST_CHARACTER - 1)
-    around = _read(fd, offset - before, before + _LONGEST_CHARACTER - 1)
+    around = read_range(fd, offset - before, before + _LONGEST_CHARACTER - 1)
     for lead in range(before):
         for end in range(before + 1, lead + _LONGEST_CHARACTER + 1):
             try:
@@ -88,7 +88,12 @@ def _next_border(fd: int, offset: int) -> int:
     return offset
 
 
-def _read(fd: int, offset: int, size: int) -> bytes:
+def read_range(fd: int, offset: int, size: int) -> bytes:
+    """Read so many bytes of an open file, or as many as there are.
+
+    Raises:
+        OSError: The system refused.
+    """
     parts: list[bytes] = []
     os.lseek(fd, offset, os.SEEK_SET)
     while size > 0 and (part := os.read(fd, size)):

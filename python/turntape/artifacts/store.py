@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from turntape.artifacts.folders import LinksRefused, identity_of, is_link, open_root
+from turntape.artifacts.folders import LinksRefusedError, identity_of, is_link, open_root
 from turntape.artifacts.names import numbered
 from turntape.artifacts.paths import ask_policy, shown
 from turntape.errors import OffloadError, StorageFailed, SymlinkEscape, UnsafeFile
@@ -58,13 +58,15 @@ class Store:
 
     Args:
         root: The root: absolute and normal.
-        policy: What is off limits, asked with the real path here; None for nothing.
+        policy: What is off limits; None for nothing.
         check_owner: Whether the folders below the root must belong to the user.
     """
 
+    root: Path
+
     def __init__(self, root: Path, policy: ArtifactPathPolicy | None, *, check_owner: bool) -> None:
         """Touch nothing yet."""
-        self._root = root
+        self.root = root
         self._policy = policy
         self._check_owner = check_owner
         self._numbers: dict[Steps, int] = {}
@@ -80,7 +82,7 @@ class Store:
             The last folder, and which folders led to it.
         """
         real = self._real_root(steps, asked)
-        folder = open_root(self._root, create=create, check_owner=self._check_owner)
+        folder = open_root(self.root, create=create, check_owner=self._check_owner)
         try:
             if real is not None and identity_of(real.stat()) != folder.identity:
                 raise SymlinkEscape("the artifact root was swapped", path=asked)
@@ -98,7 +100,7 @@ class Store:
         """Ask the policy about the place that the links above the root lead to, before it is touched."""
         if self._policy is None:
             return None
-        real = Path(os.path.realpath(self._root))
+        real = Path(os.path.realpath(self.root))
         ask_policy(self._policy, real.joinpath(*steps), asked)
         return real
 
@@ -112,13 +114,18 @@ class Store:
             as_storage_failure(asked),
             self.folder(steps[:-1], create=False, asked=asked) as (folder, _),
         ):
-            self._admit(steps, asked)
+            self.admit(steps, asked)
             return folder.open_file(steps[-1])
 
-    def _admit(self, steps: Steps, asked: str) -> None:
+    def admit(self, steps: Steps, asked: str) -> None:
+        """Ask the policy about a file, by the path as it is spelled and by the real one.
+
+        Raises:
+            OffloadError: It is off limits.
+        """
         if self._policy is not None:
-            ask_policy(self._policy, self._root.joinpath(*steps), asked)
-            ask_policy(self._policy, Path(os.path.realpath(self._root)).joinpath(*steps), asked)
+            ask_policy(self._policy, self.root.joinpath(*steps), asked)
+            ask_policy(self._policy, Path(os.path.realpath(self.root)).joinpath(*steps), asked)
 
     def put(
         self,
@@ -144,7 +151,7 @@ class Store:
         Raises:
             OffloadError: Nothing has the final name, unless another put it there.
         """
-        self._admit(steps, asked)
+        self.admit(steps, asked)
         accept(steps)
         with (
             as_storage_failure(asked),
@@ -159,7 +166,7 @@ class Store:
                 else:
                     try:
                         final = self._publish(folder, staged, steps, accept, asked)
-                    except LinksRefused:
+                    except LinksRefusedError:
                         staged.discard()
                         staged = self._stage(folder, data, named=True)
                         final = self._publish(folder, staged, steps, accept, asked)
@@ -186,7 +193,7 @@ class Store:
         for number, name in self._candidates(steps):
             here = (*steps[:-1], name)
             if name != steps[-1]:
-                self._admit(here, asked)
+                self.admit(here, asked)
                 accept(here)
             if staged.publish(name):
                 if number > _ALWAYS_TRIED:
@@ -240,9 +247,12 @@ class Store:
         except OSError:
             again, status = [], None
         # Another writer that overwrites may have been quicker; its file is as good as this one.
-        if again == way and status is not None:
-            if identity_of(status) == identity or (overwrite and stat.S_ISREG(status.st_mode)):
-                return
+        if (
+            again == way
+            and status is not None
+            and (identity_of(status) == identity or (overwrite and stat.S_ISREG(status.st_mode)))
+        ):
+            return
         raise SymlinkEscape(f"{shown(asked)}: it was swapped while it was written", path=asked)
 
 
