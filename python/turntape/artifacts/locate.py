@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from turntape.artifacts.paths import (
 from turntape.errors import EmptyName, PathEscape, SymlinkEscape
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
     from turntape.artifacts.policy import ArtifactPathPolicy

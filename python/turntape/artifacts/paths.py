@@ -70,7 +70,7 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     """
     text = os.fspath(path)
     if "\0" in text:
-        raise InvalidName("the folder's path holds a NUL", path=text)
+        raise InvalidName("a path holds a NUL", path=text)
     return Path(os.path.abspath(text))  # noqa: PTH100 (`resolve` would follow links)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import stat
 import time
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from turntape.artifacts.store import STALE_SECONDS, Store, as_storage_failure
 from turntape.errors import OffloadError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 

@@ -375,7 +375,7 @@ class ArtifactWriter:
 def _bytes_of(content: object) -> bytes:
     if isinstance(content, bytes):
         return content
-    if isinstance(content, bytearray | memoryview):
+    if isinstance(content, bytearray):
         return bytes(content)
     raise TypeError(f"an artifact is a text or bytes, not {type(content).__name__}")
 
