@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import stat
 import sys
@@ -67,7 +68,7 @@ def open_root_by_descriptor(path: Path, *, create: bool, check_owner: bool) -> D
             raise
         _make_all(path)
         fd = os.open(path, _FOLDER)
-    return DescriptorFolder(fd, check_owner=check_owner)
+    return DescriptorFolder(fd, os.fstat(fd), check_owner=check_owner)
 
 
 def _make_all(path: Path) -> None:
@@ -89,16 +90,11 @@ def _make_all(path: Path) -> None:
 class DescriptorFolder:
     """A folder by its descriptor. See :class:`turntape.artifacts.folders.Folder`."""
 
-    def __init__(self, fd: int, *, check_owner: bool) -> None:
-        """Take over a descriptor."""
+    def __init__(self, fd: int, status: os.stat_result, *, check_owner: bool) -> None:
+        """Take over a descriptor, and what the system tells of it."""
         self._fd = fd
         self._check_owner = check_owner
-        self._identity = identity_of(os.fstat(fd))
-
-    @property
-    def identity(self) -> Identity:
-        """Which folder it is."""
-        return self._identity
+        self.identity: Identity = identity_of(status)
 
     def __enter__(self) -> Self:
         return self
@@ -130,8 +126,9 @@ class DescriptorFolder:
                 self.sync()
             fd = self._open_folder(name)
         try:
-            check_folder(name, os.fstat(fd), check_owner=self._check_owner)
-            return DescriptorFolder(fd, check_owner=self._check_owner)
+            status = os.fstat(fd)
+            check_folder(name, status, check_owner=self._check_owner)
+            return DescriptorFolder(fd, status, check_owner=self._check_owner)
         except BaseException:
             os.close(fd)
             raise
@@ -258,7 +255,7 @@ class _Unnamed:
     @classmethod
     def open(cls, folder: DescriptorFolder) -> Self | None:
         """Open one; None where the system has none, or no way to name it later."""
-        if not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 (as everything here)
+        if not _can_link_open():
             return None
         try:
             return cls(folder, folder.open_unnamed())
@@ -322,7 +319,7 @@ class _Named:
     def publish(self, name: str, /) -> bool:
         source = self._source()
         try:
-            if os.path.isdir(_OPEN_FILES):  # noqa: PTH112 (as everything here)
+            if _can_link_open():
                 self._folder.link_open(self._fd, name)
             else:
                 self._folder.link(source, name)
@@ -395,6 +392,12 @@ class _Named:
             self._remove()
         fd, self._fd = self._fd, -1
         os.close(fd)
+
+
+@functools.cache
+def _can_link_open() -> bool:
+    """Whether a file that is open can be given a name, without going through another name of it."""
+    return os.path.isdir(_OPEN_FILES)  # noqa: PTH112 (all that touches the disk goes through os)
 
 
 def _write_all(fd: int, data: bytes) -> None:

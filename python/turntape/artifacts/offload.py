@@ -160,18 +160,23 @@ def offload_text(
     instead = prepared.text if options.on_error == "redacted" and prepared.redacted else text
     abstract = build_abstract(prepared.text, options.budget)
     size = utf8_size(instead)
+    pointer = ""
 
     def accept(artifact: OffloadedArtifact) -> None:
-        if utf8_size(render_artifact_pointer(artifact, abstract, options.read_tool)) >= size:
+        nonlocal pointer
+        pointer = render_artifact_pointer(artifact, abstract, options.read_tool)
+        if utf8_size(pointer) >= size:
             raise NotSmallerError("the pointer is no smaller than the text")
 
     try:
         artifact = writer.store(prepared, options.kind, writer.default_name(), accept=accept)
-        return render_artifact_pointer(artifact, abstract, options.read_tool), artifact
-    except NotSmallerError:
+        except NotSmallerError:
         pass
     except Exception as error:  # noqa: BLE001 (a policy is the host's own code)
         note_failure(error)
+    else:
+        # Of the last name that was tried, which is the one that it got.
+        return pointer, artifact
     return instead, None
 
 

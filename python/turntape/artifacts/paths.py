@@ -133,11 +133,11 @@ def resolve_artifact_path(
     >>> resolve_artifact_path("/srv/run", "output", "a//./b.md").as_posix()
     '/srv/run/outputs/a/b.md'
     """
-    folder = absolute(root) / ArtifactKind(kind).folder
-    path = folder.joinpath(*split_relative(relative))
+    folder = str(absolute(root) / ArtifactKind(kind).folder)
+    path = Path(folder, *split_relative(relative))
     # Holds by the way it was made; held to it here, because everything else stands on it.
-    if folder not in Path(os.path.normpath(path)).parents:
-        raise PathEscape(f"{shown(relative)} leads out of {folder.name!r}", path=relative)
+    if not os.path.normpath(path).startswith(folder + os.sep):
+        raise PathEscape(f"{shown(relative)} leads out of its folder", path=relative)
     if policy is not None:
         ask_policy(policy, path, relative)
     return path

@@ -13,8 +13,8 @@ from turntape.artifacts.names import default_result_name
 from turntape.artifacts.paths import (
     ArtifactKind,
     absolute,
-    relative_to_root,
     resolve_artifact_path,
+    split_relative,
 )
 from turntape.artifacts.reading import read_chunk, read_range
 from turntape.artifacts.store import Store, as_storage_failure
@@ -125,6 +125,7 @@ class ArtifactWriter:
         """Touch nothing yet."""
         self._root = absolute(root)
         self._render_root = self._root if render_root is None else absolute(render_root)
+        self._render_steps = _steps_between(self._render_root, self._root)
         self._policy = policy
         self._redactor = redactor
         self._agent_id = agent_id
@@ -293,7 +294,6 @@ class ArtifactWriter:
             OffloadError: One of its kinds.
         """
         kind = ArtifactKind(kind)
-        path = resolve_artifact_path(self._root, kind, relative, self._policy)
         artifact: OffloadedArtifact | None = None
 
         def about_to(steps: tuple[str, ...]) -> None:
@@ -302,7 +302,7 @@ class ArtifactWriter:
             accept(artifact)
 
         steps = self._store.put(
-            path.relative_to(self._root).parts,
+            (kind.folder, *split_relative(relative)),
             prepared.data,
             overwrite=overwrite,
             accept=about_to,
@@ -318,12 +318,17 @@ class ArtifactWriter:
         path = self._root.joinpath(*steps)
         return OffloadedArtifact(
             kind,
-            relative_to_root(self._render_root, path),
+            self._rendered(path, steps),
             path,
             len(prepared.data),
             prepared.original_bytes,
             redacted=prepared.redacted,
         )
+
+    def _rendered(self, path: Path, steps: tuple[str, ...]) -> str:
+        if self._render_steps is None:
+            return str(path)
+        return "/".join((*self._render_steps, *steps))
 
     def read(self, path: str, offset: int = 0, limit: int = _DEFAULT_LIMIT) -> ArtifactChunk:
         """Read part of an artifact.
@@ -370,6 +375,10 @@ class ArtifactWriter:
     def resolve_pointer(self, path: str) -> Path:
         """Give the place of an artifact, to show it to people; see :func:`resolve_pointer`."""
         return resolve_pointer(self._root, path, render_root=self._render_root, policy=self._policy)
+
+
+def _steps_between(above: Path, below: Path) -> tuple[str, ...] | None:
+    return below.relative_to(above).parts if below.is_relative_to(above) else None
 
 
 def _bytes_of(content: object) -> bytes:
