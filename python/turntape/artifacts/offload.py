@@ -13,7 +13,7 @@ from turntape.artifacts.abstract import (
     utf8_size,
 )
 from turntape.artifacts.paths import ArtifactKind
-from turntape.artifacts.pointer import render_artifact_pointer
+from turntape.artifacts.pointer import check_tool, render_artifact_pointer
 from turntape.artifacts.reading import ArtifactChunk
 from turntape.errors import OffloadError, RedactionFailed
 
@@ -78,8 +78,9 @@ class OffloadOptions:
         """Check options, and fill in what the writer decides.
 
         Raises:
-            ValueError: There is no such option.
+            ValueError: There is no such option, or the tool's name is no single word.
         """
+        check_tool(read_tool)
         if on_error is None:
             on_error = "redacted" if writer.redacts else "original"
         if on_error not in {"original", "redacted"}:
@@ -170,7 +171,7 @@ def offload_text(
 
     try:
         artifact = writer.store(prepared, options.kind, writer.default_name(), accept=accept)
-        except NotSmallerError:
+    except NotSmallerError:
         pass
     except Exception as error:  # noqa: BLE001 (a policy is the host's own code)
         note_failure(error)

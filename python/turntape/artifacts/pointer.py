@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from turntape.artifacts.writer import OffloadedArtifact
 
-__all__ = ["extract_artifact_paths", "pointer_line", "render_artifact_pointer"]
+__all__ = ["check_tool", "extract_artifact_paths", "pointer_line", "render_artifact_pointer"]
 
 _MARK = "[artifact]"
 _MEMBER = " path="
@@ -59,8 +59,7 @@ def render_artifact_pointer(artifact: OffloadedArtifact, abstract: str, read_too
     [abstract]
     Low tide at six...
     """
-    if not _TOOL.fullmatch(read_tool):
-        raise ValueError(f"{read_tool!r} is no name of a tool: one word is needed")
+    check_tool(read_tool)
     note = _NOTE + _REDACTION if artifact.redacted else _NOTE
     return (
         f"{pointer_line(artifact)}\n"
@@ -70,6 +69,16 @@ def render_artifact_pointer(artifact: OffloadedArtifact, abstract: str, read_too
         "[abstract]\n"
         f"{_escape(abstract)}"
     )
+
+
+def check_tool(read_tool: str) -> None:
+    """Refuse a name that would break the line of a pointer.
+
+    Raises:
+        ValueError: It is no single word.
+    """
+    if not _TOOL.fullmatch(read_tool):
+        raise ValueError(f"{read_tool!r} is no name of a tool: one word is needed")
 
 
 def pointer_line(artifact: OffloadedArtifact) -> str:
