@@ -77,7 +77,9 @@ from turntape.messages import (
     Thinking,
     ToolUse,
 )
-from turntape.wire.dialect import Dialect
+from turntape.wire.dialect import (
+    Dialect,
+)
 
 if TYPE_CHECKING:
     from turntape._native import (
@@ -224,7 +226,22 @@ if TYPE_CHECKING:
         ToolChoice,
         ToolDef,
     )
-    from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
+    from turntape.transcript.rows import (
+        AudioPart,
+        DocumentPart,
+        PathRef,
+        ToolFailure,
+        TranscriptMessage,
+        TranscriptPart,
+        UrlRef,
+        VideoPart,
+    )
+    from turntape.wire.streams import (
+        AsyncEventStream,
+        EventStream,
+        aiter_events,
+        iter_events,
+    )
 
 __all__ = [
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES",
@@ -244,6 +261,7 @@ __all__ = [
     "AssistantToolCalls",
     "AsyncEventStream",
     "Audio",
+    "AudioPart",
     "Base64Source",
     "CachePolicy",
     "Chat",
@@ -255,6 +273,7 @@ __all__ = [
     "Delete",
     "Dialect",
     "Document",
+    "DocumentPart",
     "DropReason",
     "DroppedEntry",
     "Effort",
@@ -297,6 +316,7 @@ __all__ = [
     "PairedHistory",
     "PathEscape",
     "PathPolicy",
+    "PathRef",
     "PathSource",
     "ProviderBlock",
     "ProviderError",
@@ -332,19 +352,24 @@ __all__ = [
     "ToolChoice",
     "ToolDef",
     "ToolEnvelope",
+    "ToolFailure",
     "ToolResult",
     "ToolResults",
     "ToolUse",
     "ToolUseStart",
+    "TranscriptMessage",
+    "TranscriptPart",
     "TruncatedStream",
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
     "UnsafeDirectory",
     "UnsafeFile",
+    "UrlRef",
     "UrlSource",
     "Usage",
     "Video",
+    "VideoPart",
     "WarningCode",
     "__version__",
     "aiter_events",
@@ -397,6 +422,7 @@ _LAZY = {
     "AssistantToolCalls": "turntape.replay.native",
     "AsyncEventStream": "turntape.wire.streams",
     "Audio": "turntape.media",
+    "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
     "CachePolicy": "turntape.requests",
     "Chat": "turntape.replay.native",
@@ -406,6 +432,7 @@ _LAZY = {
     "DELETE": "turntape.requests",
     "Delete": "turntape.requests",
     "Document": "turntape.media",
+    "DocumentPart": "turntape.transcript.rows",
     "DropReason": "turntape.replay.native",
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
@@ -433,6 +460,7 @@ _LAZY = {
     "OpenPathPolicy": "turntape.artifacts.policy",
     "PairedHistory": "turntape.replay.native",
     "PathPolicy": "turntape.artifacts.policy",
+    "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
     "PruneReport": "turntape.artifacts.prune",
     "RawTool": "turntape.requests",
@@ -451,11 +479,16 @@ _LAZY = {
     "ToolChoice": "turntape.requests",
     "ToolDef": "turntape.requests",
     "ToolEnvelope": "turntape.replay.envelopes",
+    "ToolFailure": "turntape.transcript.rows",
     "ToolResult": "turntape.conversation",
     "ToolResults": "turntape.replay.native",
+    "TranscriptMessage": "turntape.transcript.rows",
+    "TranscriptPart": "turntape.transcript.rows",
     "TypedMessage": "turntape.replay.native",
+    "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
     "Video": "turntape.media",
+    "VideoPart": "turntape.transcript.rows",
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
