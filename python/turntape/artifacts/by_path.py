@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from turntape.artifacts.folders import (
     check_folder,
+    check_same,
     identity_of,
     is_link,
     readable_file,
@@ -101,13 +102,12 @@ class PathFolder:
 
     def open_file(self, name: str, /) -> int:
         """Open a regular file for reading."""
-        before = self.status(name)
-        readable_file(name, before, check_owner=self._check_owner)
+        readable_file(name, self.status(name), check_owner=self._check_owner)
         fd = os.open(self._path / name, os.O_RDONLY | _BINARY | _NO_LINKS)
         try:
-            opened = os.fstat(fd)
-            readable_file(name, opened, check_owner=self._check_owner)
-            _check_same(name, before, opened)
+            now = self.status(name)
+            readable_file(name, now, check_owner=self._check_owner)
+            check_same(name, now, os.fstat(fd))
         except BaseException:
             os.close(fd)
             raise
@@ -193,11 +193,6 @@ class _StagedByPath:
             with contextlib.suppress(OSError):
                 self._path.unlink()
             self._path = None
-
-
-def _check_same(name: str, before: os.stat_result | None, opened: os.stat_result) -> None:
-    if before is None or identity_of(before) != identity_of(opened):
-        raise SymlinkEscape(f"{shown(name)} was swapped", path=name)
 
 
 def _lock(fd: int) -> None:

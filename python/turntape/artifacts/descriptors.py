@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from turntape.artifacts.folders import (
     LinksRefusedError,
     check_folder,
+    check_same,
     identity_of,
     is_link,
     readable_file,
@@ -166,7 +167,11 @@ class DescriptorFolder:
                 raise
             raise SymlinkEscape(f"{shown(name)} is a link", path=name) from None
         try:
-            readable_file(name, os.fstat(fd), check_owner=self._check_owner)
+            # A name that leads to this very file, which has no other: so it lies here, and was not linked
+            # here from elsewhere for the moment of the opening.
+            now = self.status(name)
+            readable_file(name, now, check_owner=self._check_owner)
+            check_same(name, now, os.fstat(fd))
         except BaseException:
             os.close(fd)
             raise

@@ -25,6 +25,7 @@ __all__ = [
     "LinksRefusedError",
     "Staged",
     "check_folder",
+    "check_same",
     "identity_of",
     "is_link",
     "open_root",
@@ -33,6 +34,9 @@ __all__ = [
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode: what a name stands for, however it is spelled."""
+
+
+_BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 
 class LinksRefusedError(OSError):
@@ -177,6 +181,16 @@ def readable_file(name: str, status: os.stat_result | None, *, check_owner: bool
         raise UnsafeFile(f"{shown(name)} belongs to another user", path=name)
 
 
+def check_same(name: str, named: os.stat_result | None, opened: os.stat_result) -> None:
+    """Refuse a file that is not what has its name any more.
+
+    Raises:
+        SymlinkEscape: It was swapped.
+    """
+    if named is None or identity_of(named) != identity_of(opened):
+        raise SymlinkEscape(f"{shown(name)} was swapped while it was opened", path=name)
+
+
 def open_root(path: Path, *, create: bool, check_owner: bool) -> Folder:
     """Open the artifact root, which alone may be reached through links.
 
@@ -188,7 +202,7 @@ def open_root(path: Path, *, create: bool, check_owner: bool) -> Folder:
     Raises:
         OSError: The system refused.
     """
-    if os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW"):
+    if _BY_DESCRIPTOR:
         from turntape.artifacts.descriptors import open_root_by_descriptor  # noqa: PLC0415 (POSIX)
 
         return open_root_by_descriptor(path, create=create, check_owner=check_owner)
