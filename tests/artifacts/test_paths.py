@@ -94,7 +94,9 @@ def test_nothing_but_single_dots_names_nothing(path, place):
     assert not place.root.exists()
 
 
-@pytest.mark.parametrize("path", ["./b.md", "a/.", "a/./", "a/./.", "a/././/", "././b.md", ".//b.md"])
+@pytest.mark.parametrize(
+    "path", ["./b.md", "a/.", "a/./", "a/./.", "a/././/", "././b.md", ".//b.md"]
+)
 def test_a_single_dot_in_a_longer_path_is_dropped(path):
     resolved = turntape.resolve_artifact_path("/srv/run", "output", path)
     assert resolved.parent == Path(os.path.abspath("/srv/run/outputs"))
@@ -130,10 +132,14 @@ def test_scratch_resolves_under_the_artifact_root():
 
 
 STEP = st.text(
-    st.characters(exclude_characters="/\\:\0", exclude_categories=("Cs", "Cc")), min_size=1, max_size=12
+    st.characters(exclude_characters="/\\:\0", exclude_categories=("Cs", "Cc")),
+    min_size=1,
+    max_size=12,
 )
 NASTY = st.lists(
-    st.sampled_from(["..", ".", "", "a", "/", "\\", "C:", "nul", "x.", "~", "\0", "\ud800", "é", "x.md", " "])
+    st.sampled_from(
+        ["..", ".", "", "a", "/", "\\", "C:", "nul", "x.", "~", "\0", "\ud800", "é", "x.md", " "]
+    )
     | STEP,
     max_size=6,
 ).flatmap(lambda parts: st.sampled_from(["/", "\\", ""]).map(lambda mark: mark.join(parts)))
@@ -199,7 +205,10 @@ class TestPathPolicy:
         monkeypatch.chdir("/")
         assert policy.is_internal_state(tmp_path / "db.json")
         assert policy.internal_root() == tmp_path / "tree"
-        assert repr(policy) == f"PathPolicy(state=[{str(tmp_path / 'db.json')!r}], root={str(tmp_path / 'tree')!r})"
+        assert (
+            repr(policy)
+            == f"PathPolicy(state=[{str(tmp_path / 'db.json')!r}], root={str(tmp_path / 'tree')!r})"
+        )
 
     def test_a_root_that_a_link_leads_into_the_tree(self, place):
         inside = place.outside / "folder"

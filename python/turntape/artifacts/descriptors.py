@@ -36,6 +36,7 @@ __all__ = ["DescriptorFolder", "open_root_by_descriptor"]
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 _PRIVATE_FOLDER = 0o700
+_LOOKS = 4
 _PRIVATE_FILE = 0o600
 
 # A file without a name can be given one only through this folder.
@@ -167,15 +168,34 @@ class DescriptorFolder:
                 raise
             raise SymlinkEscape(f"{shown(name)} is a link", path=name) from None
         try:
-            # A name that leads to this very file, which has no other: so it lies here, and was not linked
-            # here from elsewhere for the moment of the opening.
-            now = self.status(name)
-            readable_file(name, now, check_owner=self._check_owner)
-            check_same(name, now, os.fstat(fd))
+            readable_file(name, os.fstat(fd), check_owner=self._check_owner)
+            self._check_sole_name(fd, name)
         except BaseException:
             os.close(fd)
             raise
         return fd
+
+    def _check_sole_name(self, fd: int, name: str) -> None:
+        """Make sure that the one name which a file was just seen to have is the one it was opened by.
+
+        Else it may be a file from elsewhere that was linked here for the moment of the opening. A system
+        that removes a name counts it off first, and takes it away a moment later: in between, the count
+        alone says nothing.
+        """
+        if _can_link_open():
+            # Whoever removes a name holds its folder, and whoever lists the folder waits for that. The
+            # system knows by which entry a file was opened: once gone, that one never comes back.
+            with os.scandir(self._fd) as entries:
+                next(entries, None)
+            here = os.path.basename(os.readlink(f"{_OPEN_FILES}/{fd}")) == name  # noqa: PTH115, PTH119
+            if not here:
+                raise SymlinkEscape(f"{shown(name)} was swapped while it was opened", path=name)
+            return
+        # Elsewhere every look may fall into such a moment, but hardly all of them.
+        for _ in range(_LOOKS):
+            now = self.status(name)
+            readable_file(name, now, check_owner=self._check_owner)
+            check_same(name, now, os.fstat(fd))
 
     def stage(self, data: bytes, /, *, named: bool) -> Staged:
         """Write content to the disk."""
