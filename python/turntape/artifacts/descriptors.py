@@ -18,6 +18,7 @@ from turntape.artifacts.folders import (
     check_same,
     identity_of,
     is_link,
+    is_sole_file,
     readable_file,
 )
 from turntape.artifacts.names import is_temporary, temporary_name
@@ -393,7 +394,7 @@ class _Named:
             swapped = self._folder.status(self._name)
             if status is None or swapped is None or identity_of(status) != identity_of(swapped):
                 return  # named as it should be, and replaced since: for the second walk to judge
-        elif status is None or stat.S_ISREG(status.st_mode):
+        elif status is None or is_sole_file(status):
             return
         with contextlib.suppress(OSError):
             self._folder.unlink(name)

@@ -28,6 +28,7 @@ __all__ = [
     "check_same",
     "identity_of",
     "is_link",
+    "is_sole_file",
     "open_root",
     "readable_file",
 ]
@@ -144,6 +145,11 @@ def is_link(status: os.stat_result) -> bool:
     if sys.platform == "win32":
         return bool(status.st_file_attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT)
     return stat.S_ISLNK(status.st_mode)
+
+
+def is_sole_file(status: os.stat_result) -> bool:
+    """Whether it is a regular file with one name, as all artifacts are."""
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def check_folder(name: str, status: os.stat_result, *, check_owner: bool) -> None:

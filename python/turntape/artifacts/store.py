@@ -10,7 +10,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from turntape.artifacts.folders import LinksRefusedError, identity_of, is_link, open_root
+from turntape.artifacts.folders import (
+    LinksRefusedError,
+    identity_of,
+    is_link,
+    is_sole_file,
+    open_root,
+)
 from turntape.artifacts.names import numbered
 from turntape.artifacts.paths import ask_policy, shown
 from turntape.errors import OffloadError, StorageFailed, SymlinkEscape, UnsafeFile
@@ -250,7 +256,7 @@ class Store:
         if (
             again == way
             and status is not None
-            and (identity_of(status) == identity or (overwrite and stat.S_ISREG(status.st_mode)))
+            and (identity_of(status) == identity or (overwrite and is_sole_file(status)))
         ):
             return
         raise SymlinkEscape(f"{shown(asked)}: it was swapped while it was written", path=asked)
