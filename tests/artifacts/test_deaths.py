@@ -37,7 +37,11 @@ def test_killed_between_any_two_steps(way, quick_place):
     assert run.returncode == 0, run.stderr
     deaths: Counter[str] = Counter()
     # What may have the final name. Without hard links it is claimed by an empty file first.
-    allowed = {NEW, *([OLD] if way == "overwrite" else []), *([""] if way == "without-links" else [])}
+    allowed = {
+        NEW,
+        *([OLD] if way == "overwrite" else []),
+        *([""] if way == "without-links" else []),
+    }
     for line in map(json.loads, run.stdout.splitlines()):
         assert line["ended"] in {0, KILLED}, (line, FAILED)
         deaths[line["moment"]] += line["ended"] == KILLED

@@ -23,6 +23,8 @@ from turntape import (
     PathPolicy,
 )
 
+TOP = Path.cwd().joinpath("/srv/run")
+
 UPWARD = [
     "{0}", "{0}/", "./{0}", "{0}/x.md", "a/{0}/x.md", "a/b/{0}", "a/{0}/{0}/x.md", "a//{0}//x.md",
     "./a/./{0}/x.md", "a\\{0}\\x.md", "{0}\\x.md", "a\\{0}", "a/{0}\\x.md", "C:{0}", "C:{0}/x.md",
@@ -32,7 +34,7 @@ UPWARD = [
 # What some program takes for two dots, or for a separator after them, and no file system does.
 LOOKALIKES = [
     "%2e%2e/x.md", "%2E%2E%2Fx.md", "..%2fx.md", "..%5cx.md", "%252e%252e/x.md", "..%c0%afx.md",
-    "．．/x.md", "‥/x.md", "․․/x.md", "..／x.md", "..∕x.md", "..⁄x.md", "..;/x.md", "..a/x.md",
+    "\uff0e\uff0e/x.md", "\u2025/x.md", "\u2024\u2024/x.md", "..\uff0fx.md", "..\u2215x.md", "..\u2044x.md", "..;/x.md", "..a/x.md",
     "a..b/x.md", "~/x.md", "~root/x.md", "$HOME/x.md", "${{HOME}}/x.md", "-rf/x.md", "a/b/..c/x.md",
 ]  # fmt: skip
 
@@ -70,7 +72,7 @@ def test_what_only_looks_like_two_dots_is_a_name(form, place):
     "path",
     [
         "/etc/passwd", "//etc/passwd", "///x", "/", "\\x", "\\\\host\\share\\x", "//host/share/x", "\\\\?\\C:\\x",
-        "\\\\.\\pipe\\x", "//./COM1", "C:", "C:/x", "C:\\x", "c:x", "Z:nul", "/proc/self/fd/1", "/dev/shm/x",
+        "\\\\.\\pipe\\x", "//./COM1", "C:", "C:/x", "C:\\x", "c:x", "Z:nul", "/proc/self/fd/1", "/dev/fd/1",
     ],
 )  # fmt: skip
 def test_absolute_forms(path, place):
@@ -99,7 +101,7 @@ def test_nothing_but_single_dots_names_nothing(path, place):
 )
 def test_a_single_dot_in_a_longer_path_is_dropped(path):
     resolved = turntape.resolve_artifact_path("/srv/run", "output", path)
-    assert resolved.parent == Path(os.path.abspath("/srv/run/outputs"))
+    assert resolved.parent == TOP / "outputs"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_a_policy_free_resolve_still_enforces_containment(policy):
 
 def test_scratch_resolves_under_the_artifact_root():
     path = turntape.resolve_artifact_path("/srv/run", ArtifactKind.SCRATCH, "notes/a.txt")
-    assert path == Path(os.path.abspath("/srv/run")) / turntape.SCRATCH_DIR / "notes" / "a.txt"
+    assert path == TOP / turntape.SCRATCH_DIR / "notes" / "a.txt"
 
 
 STEP = st.text(
@@ -147,21 +149,20 @@ NASTY = st.lists(
 
 @given(st.text() | NASTY, st.sampled_from(list(ArtifactKind)))
 def test_whatever_resolves_lies_in_its_folder(relative, kind):
-    top = Path(os.path.abspath("/srv/run"))
     try:
         path = turntape.resolve_artifact_path("/srv/run", kind, relative)
     except OffloadError as error:
-        assert error.path == relative
+        assert error.path == relative  # noqa: PT017 (some paths are fine)
         return
-    folder = top / kind.folder
+    folder = TOP / kind.folder
     assert Path(os.path.normpath(path)) == path
     assert folder in path.parents
     assert ".." not in path.parts
     # And again: what was rendered resolves to the same place.
     below = turntape.relative_to_root(folder, path)
     assert turntape.resolve_artifact_path("/srv/run", kind, below) == path
-    rendered = turntape.relative_to_root(top, path)
-    assert turntape.resolve_pointer(top, rendered) == path
+    rendered = turntape.relative_to_root(TOP, path)
+    assert turntape.resolve_pointer(TOP, rendered) == path
 
 
 @given(st.text(), st.text())
