@@ -222,7 +222,7 @@ def test_content_is_a_text_or_bytes(place):
     for content in (None, 7, ["x"], {"x": 1}):
         with pytest.raises(TypeError):
             place.writer().write("output", "x.md", content)
-    artifact = place.writer().write("output", "x.md", bytearray(b"x"))  # type: ignore[arg-type]
+    artifact = place.writer().write("output", "x.md", bytearray(b"x"))
     assert artifact.stored_bytes == 1
 
 

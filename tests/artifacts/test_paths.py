@@ -169,6 +169,7 @@ def test_whatever_resolves_lies_in_its_folder(relative, kind):
 @example("", "unknown")
 @example("a" * 81, "a" * 80)
 @example("\ud800", "\udfff")
+@example("con", "LPT1")
 def test_the_laws_of_names(one, other):
     for value in (one, other):
         clean = turntape.sanitize_component(value)

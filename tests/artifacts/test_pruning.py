@@ -123,9 +123,9 @@ def test_what_is_off_limits_stays(filled):
 
 
 def test_limits_that_are_none(filled):
-    for limits in ({}, {"max_bytes": -1}, {"max_age": -1.0}, {"max_age": timedelta(-1)}):
+    for size, age in ((None, None), (-1, None), (None, -1.0), (10, timedelta(-1))):
         with pytest.raises(ValueError, match="limit"):
-            turntape.prune(filled.root, **limits)
+            turntape.prune(filled.root, size, age)
     assert len(filled.files()) == 5
 
 

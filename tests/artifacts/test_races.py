@@ -22,7 +22,7 @@ from turntape import OffloadError
 from turntape.artifacts import descriptors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from tests.support.artifacts import Place
 
@@ -42,10 +42,11 @@ TEMPORARY = ["temporary-for-link", "temporary-for-hard-link"]
 
 
 @contextmanager
-def swapping(kind: str, place: Place) -> Iterator[None]:
+def swapping(kind: str, place: Place) -> Generator[None]:
     stop, count = place.root.parent / "stop", place.root.parent / "count"
-    arguments = [sys.executable, SWAPPER, kind, place.root, place.outside, stop, count]
-    process = subprocess.Popen(arguments)
+    process = subprocess.Popen(
+        [sys.executable, SWAPPER, kind, place.root, place.outside, stop, count]
+    )
     try:
         while not count.exists():
             assert process.poll() is None

@@ -48,7 +48,13 @@ def test_neighbouring_texts_are_one(place):
 
 
 def test_the_largest_go_first(place):
-    texts = [Text("a" * 3000), LINKED, Text("b" * 9000), LINKED, Text("c" * 4000)]
+    texts: list[Text | Image] = [
+        Text("a" * 3000),
+        LINKED,
+        Text("b" * 9000),
+        LINKED,
+        Text("c" * 4000),
+    ]
     blocks, artifacts = turntape.offload_structured_result(texts, place.writer(), 8192, "peruse")
     assert [block is before for block, before in zip(blocks, texts, strict=True)] == [
         True, True, False, True, True,

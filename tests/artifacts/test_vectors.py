@@ -89,7 +89,8 @@ def redactor_of(case: Case) -> Replacing | Raising | None:
         return None
     if given.get("raises"):
         return Raising()
-    return Replacing(*given["replace"], given.get("claims"))
+    old, new = given["replace"]
+    return Replacing(old, new, given.get("claims"))
 
 
 def policy_of(case: Case) -> PathPolicy | None:
@@ -215,10 +216,11 @@ def test_abstracts(case: Case) -> None:
 @parametrize(FILE, "render_artifact_pointer")
 def test_pointers(case: Case) -> None:
     given, expected = case["input"], dict(case["expected"])
-    fields = given["artifact"]
+    fields = dict(given["artifact"])
     artifact = OffloadedArtifact(
-        **{**fields, "kind": ArtifactKind(fields["kind"])},
+        kind=ArtifactKind(fields.pop("kind")),
         absolute_path=Path("/srv/run", fields["relative_path"]),
+        **fields,
     )
     text = turntape.render_artifact_pointer(
         artifact, text_of(given["abstract"]), given["read_tool"]

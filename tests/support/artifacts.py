@@ -53,7 +53,8 @@ class Place:
         self._before = snapshot(self.outside)
 
     def writer(self, **options: Any) -> ArtifactWriter:
-        return ArtifactWriter(self.root, **{"agent_id": "scout", "task_id": "t1", **options})
+        given: dict[str, Any] = {"agent_id": "scout", "task_id": "t1", **options}
+        return ArtifactWriter(self.root, **given)
 
     def check_outside(self) -> None:
         assert snapshot(self.outside) == self._before

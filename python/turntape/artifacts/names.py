@@ -63,7 +63,8 @@ def sanitize_component(value: str, /) -> str:
 def default_result_name(agent_id: str, task_id: str, *, extension: str = "md") -> str:
     """Give the path of a result that nobody named, below the folder of its kind.
 
-    No two pairs of different ids share one: where an id had to be changed, part of its digest follows.
+    No two pairs of different ids share one: where an id had to be changed, or is a name that Windows gives to
+    a device, part of its digest follows.
 
     Args:
         agent_id: Who made the result.
@@ -80,7 +81,8 @@ def default_result_name(agent_id: str, task_id: str, *, extension: str = "md") -
 
 def _distinct(value: str) -> str:
     component = sanitize_component(value)
-    if component == value:
+    # An agent may be called like a device, as in "con", and its folder must not be.
+    if component == value and fault_of_step(component) is None:
         return component
     return f"{component}-{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
