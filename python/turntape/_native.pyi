@@ -42,6 +42,7 @@ __all__ = [
     "read_extra_content",
     "row_content",
     "split_image_parts",
+    "write_json",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -437,4 +438,27 @@ def has_image_parts(text: str, /) -> bool:
 
     >>> has_image_parts("[OH_IMAGE:no end")
     False
+    """
+
+def write_json(value: Any, /) -> tuple[bytes, int]:
+    r"""Write a value as compact JSON in UTF-8.
+
+    Args:
+        value: ``None``, ``bool``, ``int`` of any size, finite ``float``, ``str``, ``list``, ``tuple``, any
+            mapping with ``str`` keys, instances of their subclasses, and ``turntape.wire.raw_json.RawJson``
+            anywhere in it. Members keep their order; floats are written as Python shows them.
+
+    Returns:
+        The JSON, and how many lone surrogates became U+FFFD.
+
+    Raises:
+        ValueError: Something in it has no JSON text, or more than 512 containers are in each other, as in a
+            container that holds itself; the message begins with the path to it.
+
+    >>> from turntape._native import write_json
+    >>> write_json({"n": 2**70, "t": "naïve\ud800", "list": (1.5, None)})
+    (b'{"n":1180591620717411303424,"t":"na\xc3\xafve\xef\xbf\xbd","list":[1.5,null]}', 1)
+    >>> write_json({"a": [{"b": float("nan")}]})
+    Traceback (most recent call last):
+    ValueError: a[0].b: NaN, which JSON cannot say
     """
