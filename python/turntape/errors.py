@@ -13,23 +13,35 @@ if TYPE_CHECKING:
     from turntape.transcript.validation import SequenceFault
 
 __all__ = [
+    "AbsolutePath",
+    "EmptyName",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
+    "InternalRoot",
+    "InternalState",
+    "InvalidName",
     "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
     "MessageError",
+    "OffloadError",
     "PairingError",
+    "PathEscape",
     "ProjectionError",
     "ProviderError",
+    "RedactionFailed",
     "SequenceError",
+    "StorageFailed",
     "StreamError",
     "StrictError",
+    "SymlinkEscape",
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
+    "UnsafeDirectory",
+    "UnsafeFile",
     "UnsupportedContent",
 ]
 
@@ -306,3 +318,75 @@ class StrictError(StreamError):
         """Make the error from one sentence for people and the warning."""
         super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
         self.warning = warning
+
+
+class OffloadError(TurntapeError):
+    """An artifact could not be named, written or read. Soft: the text is still where it was.
+
+    Neither the message nor what it was raised from holds any of the content.
+
+    Attributes:
+        path: The path as it was asked for; None where it is about none.
+    """
+
+    path: str | None
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        """Make the error from one sentence for people and the path."""
+        super().__init__(message)
+        self.path = path
+
+
+class EmptyName(OffloadError):
+    """A path of nothing but blanks."""
+
+
+class PathEscape(OffloadError):
+    """A path with a ``..`` in it, or one that leads out of its folder."""
+
+
+class AbsolutePath(OffloadError):
+    """A path that begins at a root, a drive or a network share."""
+
+
+class InvalidName(OffloadError):
+    """A path with a step that some platform cannot store or takes for something else."""
+
+
+class InternalState(OffloadError):
+    """The policy calls this location the host's own."""
+
+
+class InternalRoot(OffloadError):
+    """The path lies in the tree that the policy keeps for the host."""
+
+
+class SymlinkEscape(OffloadError):
+    """A link stands where a folder or the file should, or something was swapped meanwhile."""
+
+
+class UnsafeDirectory(OffloadError):
+    """A step on the way is no folder, belongs to another user, or others may write to it."""
+
+
+class UnsafeFile(OffloadError):
+    """What has the name is no regular file, has other names as well, or belongs to another user."""
+
+
+class RedactionFailed(OffloadError):
+    """The redactor raised, or gave back something else than it should; nothing was written."""
+
+
+class StorageFailed(OffloadError):
+    """The system refused: no such file, no space, no permission.
+
+    Attributes:
+        errno: The system's number for it, None where it gave none.
+    """
+
+    errno: int | None
+
+    def __init__(self, message: str, *, path: str | None = None, errno: int | None = None) -> None:
+        """Make the error from one sentence for people, the path and the number."""
+        super().__init__(message, path=path)
+        self.errno = errno

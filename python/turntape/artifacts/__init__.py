@@ -1,0 +1,1 @@
+"""Artifacts: oversized results in files, and what the conversation keeps of them."""
