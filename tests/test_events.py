@@ -20,9 +20,9 @@ from tests.support.streams import said
 
 import turntape
 from turntape import (
+    AssistantBlock,
     AssistantMessage,
     Citation,
-    ContentBlock,
     ContentBlockStop,
     DecodeWarning,
     Dialect,
@@ -49,7 +49,7 @@ EVENTS_ADAPTER: TypeAdapter[list[StreamEvent]] = TypeAdapter(
     list[Annotated[StreamEvent, Field(discriminator="type")]]
 )
 EVENT_CLASSES = get_args(StreamEvent)
-BLOCK_CLASSES = get_args(ContentBlock)
+BLOCK_CLASSES = get_args(AssistantBlock)
 NAMES = {name: getattr(turntape, name) for name in turntape.__all__} | {"Dialect": Dialect}
 
 MADE: list[Any] = [

@@ -15,6 +15,7 @@ import turntape
 # What `import turntape` may load: the value classes, and what `dataclass` and `enum` stand on.
 OWN = {
     "turntape",
+    "turntape.dict_form",
     "turntape.errors",
     "turntape.events",
     "turntape.messages",

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 __all__ = [
     "EnvelopeError",
     "EventTooLarge",
+    "IncompleteTurn",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
+    "MessageError",
     "ProviderError",
     "StreamError",
     "StrictError",
@@ -92,6 +94,25 @@ class MarkerError(TurntapeError, ValueError):
         """Make the error from one sentence for people and the part's place."""
         super().__init__(message)
         self.index = index
+
+
+class MessageError(TurntapeError, ValueError):
+    """A dict that is not the form of a message, a block or a request.
+
+    Attributes:
+        field: Where the fault stands, as a path such as ``content[0].text``; empty for the whole.
+    """
+
+    field: str
+
+    def __init__(self, message: str, *, field: str) -> None:
+        """Make the error from one sentence for people and the path."""
+        super().__init__(message)
+        self.field = field
+
+
+class IncompleteTurn(TurntapeError, ValueError):
+    """A turn that the wire did not end was to become a message of a history."""
 
 
 class StreamError(TurntapeError):

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 # At run time too: pydantic resolves the annotations in this module.
+from turntape.dict_form import DictForm
 from turntape.events import DecodeWarning, StopReason, Terminal, Usage
 from turntape.wire.dialect import Dialect
 
+if TYPE_CHECKING:
+    from collections.abc import MutableSequence
+
+    from turntape.conversation import Message
+    from turntape.notes import ReplayNote
+
 __all__ = [
+    "AssistantBlock",
     "AssistantMessage",
-    "ContentBlock",
     "InvalidReason",
     "ProviderBlock",
     "RedactedThinkingBlock",
@@ -25,7 +32,7 @@ InvalidReason: TypeAlias = Literal["not_complete", "malformed", "too_deep", "not
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(DictForm):
     """What the model says.
 
     Attributes:
@@ -46,7 +53,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(DictForm):
     """Reasoning that the provider shows.
 
     Attributes:
@@ -61,7 +68,7 @@ class Thinking:
 
 
 @dataclass(frozen=True, slots=True)
-class RedactedThinkingBlock:
+class RedactedThinkingBlock(DictForm):
     """Reasoning that only the provider can read.
 
     Attributes:
@@ -76,7 +83,7 @@ class RedactedThinkingBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(DictForm):
     """A tool call.
 
     Attributes:
@@ -133,7 +140,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderBlock:
+class ProviderBlock(DictForm):
     """A block of the provider's own: server tools and their results, generated images, unknown types.
 
     Attributes:
@@ -147,12 +154,12 @@ class ProviderBlock:
     json: str
 
 
-ContentBlock: TypeAlias = Text | Thinking | RedactedThinkingBlock | ToolUse | ProviderBlock
-"""Any block of a message, told apart by ``type``."""
+AssistantBlock: TypeAlias = Text | Thinking | RedactedThinkingBlock | ToolUse | ProviderBlock
+"""Any block of a turn of the model's, told apart by ``type``."""
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(DictForm):
     """One turn of the model, whole or as far as it came.
 
     Attributes:
@@ -173,7 +180,7 @@ class AssistantMessage:
 
     id: str | None = None
     model: str | None = None
-    content: tuple[ContentBlock, ...] = ()
+    content: tuple[AssistantBlock, ...] = ()
     stop_reason: StopReason = "unknown"
     raw_reason: str | None = None
     terminal: Terminal | None = None
@@ -183,6 +190,31 @@ class AssistantMessage:
     dialect: Dialect | None = None
     vendor: str | None = None
     warnings: tuple[DecodeWarning, ...] = ()
+
+    def to_message(
+        self,
+        *,
+        allow_incomplete: bool = False,
+        notes: MutableSequence[ReplayNote] | None = None,
+    ) -> Message:
+        """The turn as a message of a history, with everything that a replay needs.
+
+        Args:
+            allow_incomplete: Whether a turn that is not complete becomes one as well. Calls that are not
+                complete, thinking that is not signed, and a block of the provider's own at the very end
+                are then left out.
+            notes: Gets a note for each block that was left out; ``index`` is the block's place.
+
+        Raises:
+            IncompleteTurn: The turn is not complete, and ``allow_incomplete`` is not given.
+
+        >>> turn = AssistantMessage(content=(Text("Hi."),), complete=True, stop_reason="end_turn")
+        >>> turn.to_message().role
+        'assistant'
+        """
+        from turntape.turns import message_of_turn
+
+        return message_of_turn(self, allow_incomplete=allow_incomplete, notes=notes)
 
     def to_envelope(self, *, reasoning: bool = False) -> str:
         """Pack a turn with tool calls into one string, for a history of roles and contents.

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from tests.corpus.streams import Stream
 
     from turntape import (
+        AssistantBlock,
         AssistantMessage,
-        ContentBlock,
         StreamEvent,
     )
 
@@ -122,7 +122,7 @@ def test_deltas_add_up_to_the_blocks(recorded: Sequence[Stream]) -> None:
             check_block(block, own, f"block {index} of {stream.name}")
 
 
-def check_block(block: ContentBlock, events: list[StreamEvent], where: str) -> None:
+def check_block(block: AssistantBlock, events: list[StreamEvent], where: str) -> None:
     """Compare a block with what its events say, joined by hand."""
     signature = "".join(e.signature for e in events if isinstance(e, SignatureDelta)) or None
     match block:

@@ -107,7 +107,7 @@ class MessageView:
         self._facts(message)
         show_warnings(self._output, message.warnings)
 
-    def _block(self, block: turntape.ContentBlock) -> None:
+    def _block(self, block: turntape.AssistantBlock) -> None:
         match block:
             case turntape.Text():
                 self._heading("text")

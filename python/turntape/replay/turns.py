@@ -13,7 +13,7 @@ from turntape.replay.envelopes import (
 )
 
 if TYPE_CHECKING:
-    from turntape.messages import ContentBlock
+    from turntape.messages import AssistantBlock
 
 __all__ = ["envelope_of", "message_of"]
 
@@ -43,7 +43,7 @@ def message_of(envelope: str) -> AssistantMessage | None:
     parsed = parse_assistant_envelope(envelope)
     if parsed is None:
         return None
-    blocks: list[ContentBlock] = []
+    blocks: list[AssistantBlock] = []
     if parsed.reasoning_content and not parsed.reasoning_content.isspace():
         blocks.append(Thinking(parsed.reasoning_content))
     if parsed.content:

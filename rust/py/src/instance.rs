@@ -25,13 +25,22 @@ impl<const FIELDS: usize> Class<FIELDS> {
     ///
     /// # Errors
     /// `TypeError` if one of the fields is no slot of the class, or if the class is not made by
-    /// `@dataclass(slots=True)` over `object` alone.
+    /// `@dataclass(slots=True)` over `object` and classes that add methods alone.
     pub(crate) fn new(class: &Bound<'_, PyType>, fields: [&str; FIELDS]) -> PyResult<Self> {
         let py = class.py();
         let unfit = |what: &str| PyTypeError::new_err(format!("{class} {what}"));
         let dict = class.getattr("__dict__")?;
-        if dict.contains("__new__")? || !class.getattr("__base__")?.is(py.get_type::<PyAny>()) {
-            return Err(unfit("is not made like a plain dataclass"));
+        let object = py.get_type::<PyAny>();
+        let size_of_object = object.getattr("__basicsize__")?.extract::<usize>()?;
+        for ancestor in class.mro() {
+            if ancestor.is(&object) {
+                continue;
+            }
+            let adds_state = !ancestor.is(class)
+                && ancestor.getattr("__basicsize__")?.extract::<usize>()? != size_of_object;
+            if adds_state || ancestor.getattr("__dict__")?.contains("__new__")? {
+                return Err(unfit("is not made like a plain dataclass"));
+            }
         }
         if class.getattr("__dictoffset__")?.extract::<isize>()? != 0
             || class.getattr("__itemsize__")?.extract::<isize>()? != 0
@@ -39,7 +48,7 @@ impl<const FIELDS: usize> Class<FIELDS> {
             return Err(unfit("has instances of no fixed layout"));
         }
         let words = class.getattr("__basicsize__")?.extract::<usize>()? / size_of::<usize>();
-        let probe = py.get_type::<PyAny>().call_method1("__new__", (class,))?;
+        let probe = object.call_method1("__new__", (class,))?;
         let mut slots = [0; FIELDS];
         for (slot, field) in slots.iter_mut().zip(fields) {
             let descriptor = dict.get_item(PyString::new(py, field))?;
@@ -82,8 +91,8 @@ impl<const FIELDS: usize> Class<FIELDS> {
         py: Python<'py>,
         values: [Bound<'py, PyAny>; FIELDS],
     ) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: the class is a live heap type that was checked to have no `__new__` and no base but
-        // `object`, so `object.__new__` would do just this allocation, which clears the slots and lets the
+        // SAFETY: the class is a live heap type that was checked to have no `__new__`, of its own or
+        // from an ancestor but `object`, and no ancestor with state, so `object.__new__` would do just this allocation, which clears the slots and lets the
         // collector track the instance. The result is a new reference, or null with an exception set,
         // which `from_owned_ptr_or_err` tells apart.
         let instance = unsafe {

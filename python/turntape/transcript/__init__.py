@@ -1,0 +1,1 @@
+"""The tape: rows, and what reads, checks and stores them."""
