@@ -147,7 +147,7 @@ fn cut<'t>(text: &'t [u8], sizes: &[usize]) -> Vec<&'t [u8]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn the_search_is_that_of_each_rule_alone(chosen in chosen(), text in texts(0..60)) {
@@ -251,6 +251,29 @@ fn a_run_that_outgrows_the_window_is_covered_to_its_end() {
     ]);
     assert_eq!(stream(&rules, 64, text.as_bytes().chunks(3)), expected);
     assert_eq!(redact(&rules, &text), expected);
+}
+
+/// A greedy block goes on to its last end, or until a whole window brings no other.
+#[test]
+fn a_greedy_block_does_not_take_all_the_rest() {
+    let rules = Arc::new(rules(&[5]));
+    let block = "BEGIN-q1q1-END ";
+    for (text, expected) in [
+        (
+            repeated(&[(block, 1), (" more", 60)]),
+            repeated(&[("[REDACTED:r5] ", 1), (" more", 60)]),
+        ),
+        (
+            repeated(&[(block, 1), ("0123456789", 5), (block, 1), (" more", 60)]),
+            repeated(&[("[REDACTED:r5] ", 1), (" more", 60)]),
+        ),
+    ] {
+        let redacted = stream(&rules, 64, text.as_bytes().chunks(3));
+        assert!(!redacted.contains("q1q1"), "{redacted}");
+        assert!(redacted.starts_with("[REDACTED:r5]"), "{redacted}");
+        assert!(redacted.ends_with(" more more more more"), "{redacted}");
+        assert_eq!(redact(&rules, &text), expected);
+    }
 }
 
 #[test]

@@ -341,7 +341,7 @@ struct Search<'s, 'a> {
 
 impl Search<'_, '_> {
     fn run(&mut self, progress: &mut Progress) {
-        progress.needles.sort();
+        progress.needles.sort_unstable();
         progress.needles.dedup();
         if let Some(machine) = progress.follow.take() {
             self.follow(machine, progress);
@@ -472,7 +472,12 @@ impl Search<'_, '_> {
                     progress.from = machine.at().max(best.start + 1);
                     self.push(best.start..progress.from);
                 }
-                (Some(start), Some(best)) if best.start == start && walked <= patience => {
+                // A match that has long stopped growing: more would make it longer than the window.
+                (Some(start), Some(best))
+                    if best.start == start
+                        && walked <= patience
+                        && machine.at() - best.end >= self.view.window.unwrap_or(0) / 2 =>
+                {
                     progress.from = best.end.max(best.start + 1);
                     self.accept(best, limit);
                 }
@@ -517,19 +522,28 @@ impl Search<'_, '_> {
             (Starts::NONE, self.limit)
         };
         let floor = progress.from;
-        if machine.follow(nfa, hay, limit, starts, floor) {
-            if self.view.end {
-                machine.end(nfa);
-            } else {
-                progress.from = self.view.commit;
-                progress.follow = Some(machine);
-                return;
-            }
+        let mut open = machine.follow(nfa, hay, limit, starts, floor);
+        if open && self.view.end {
+            machine.end(nfa);
+            open = false;
+        }
+        let best = machine.best().filter(|best| best.start < floor);
+        let window = self.view.window.unwrap_or(usize::MAX);
+        let stopped = best
+            .as_ref()
+            .is_some_and(|best| machine.at() - best.end >= window);
+        if open && !stopped {
+            progress.from = self.view.commit;
+            progress.follow = Some(machine);
+            return;
         }
         // What the attempt took up to its end stays covered, whether it became a match or not.
-        let best = machine.best().filter(|best| best.start < floor);
         let end = best.map_or(machine.at(), |best| best.end).max(floor);
         self.push(floor.saturating_sub(1)..end);
+        if open {
+            progress.from = end;
+            return;
+        }
         let younger = machine
             .oldest()
             .into_iter()
