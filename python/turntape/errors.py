@@ -19,6 +19,7 @@ __all__ = [
     "MarkerError",
     "MessageError",
     "ProviderError",
+    "RedactionRuleError",
     "StreamError",
     "StrictError",
     "TruncatedStream",
@@ -113,6 +114,21 @@ class MessageError(TurntapeError, ValueError):
 
 class IncompleteTurn(TurntapeError, ValueError):
     """A turn that the wire did not end was to become a message of a history."""
+
+
+class RedactionRuleError(TurntapeError, ValueError):
+    """A secret rule that cannot be used: it does not compile, or it asks for what cannot be done.
+
+    Attributes:
+        rule: The rule's id; empty where the fault is the file's.
+    """
+
+    rule: str
+
+    def __init__(self, message: str, *, rule: str) -> None:
+        """Make the error from one sentence for people and the rule's id."""
+        super().__init__(message)
+        self.rule = rule
 
 
 class StreamError(TurntapeError):
