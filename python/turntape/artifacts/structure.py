@@ -394,8 +394,7 @@ def _leaves(value: Any, name: str | None, *, kept: bool) -> Iterator[tuple[str, 
             arguments = _is_arguments(member, item, call=call)
             yield from _leaves(item, member, kept=kept and not arguments)
     elif isinstance(value, list):
-        items: list[Any] = value
-        for item in items:
+        for item in cast("Any", value):
             yield from _leaves(item, None, kept=kept)
 
 
