@@ -32,6 +32,7 @@ __all__ = [
     "ProjectionError",
     "ProviderError",
     "RedactionFailed",
+    "RedactionRuleError",
     "SequenceError",
     "StorageFailed",
     "StreamError",
@@ -203,6 +204,21 @@ class SequenceError(TurntapeError, ValueError):
         """Make the error from one sentence for people and the faults."""
         super().__init__(message)
         self.faults = faults
+
+
+class RedactionRuleError(TurntapeError, ValueError):
+    """A secret rule that cannot be used: it does not compile, or it asks for what cannot be done.
+
+    Attributes:
+        rule: The rule's id; empty where the fault is the file's.
+    """
+
+    rule: str
+
+    def __init__(self, message: str, *, rule: str) -> None:
+        """Make the error from one sentence for people and the rule's id."""
+        super().__init__(message)
+        self.rule = rule
 
 
 class StreamError(TurntapeError):

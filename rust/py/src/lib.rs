@@ -13,6 +13,7 @@ mod json_in;
 mod json_out;
 mod markers;
 mod messages;
+mod redact;
 mod scratch;
 mod sse;
 mod values;
@@ -25,6 +26,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<sse::SseDecoder>()?;
     module.add_class::<decoder::StreamDecoder>()?;
+    module.add_class::<redact::SecretMatcher>()?;
+    module.add_class::<redact::SecretStream>()?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
