@@ -17,6 +17,7 @@ pub mod image_marker;
 pub mod json;
 pub mod json_array;
 pub mod sse;
+pub mod tape;
 pub mod usage;
 mod wire;
 

@@ -13,6 +13,7 @@ mod markers;
 mod messages;
 mod scratch;
 mod sse;
+mod tape;
 mod values;
 
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<sse::SseDecoder>()?;
     module.add_class::<decoder::StreamDecoder>()?;
+    module.add_class::<tape::TapeFile>()?;
+    module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
