@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from turntape.events import DecodeWarning, StreamEvent
     from turntape.messages import AssistantMessage, InvalidReason
+    from turntape.transcript.validation import SequenceFault
 
 __all__ = [
     "EnvelopeError",
@@ -18,7 +19,9 @@ __all__ = [
     "MalformedEvent",
     "MarkerError",
     "MessageError",
+    "ProjectionError",
     "ProviderError",
+    "SequenceError",
     "StoreBroken",
     "StoreChanged",
     "StoreError",
@@ -188,6 +191,25 @@ class StoreChanged(StoreError):
 
 class IncompleteTurn(TurntapeError, ValueError):
     """A turn that the wire did not end was to become a message of a history."""
+
+
+class ProjectionError(TurntapeError, ValueError):
+    """A message that was to become one row has several."""
+
+
+class SequenceError(TurntapeError, ValueError):
+    """Rows whose calls and results do not pair up.
+
+    Attributes:
+        faults: All of them, in the order of the rows.
+    """
+
+    faults: tuple[SequenceFault, ...]
+
+    def __init__(self, message: str, *, faults: tuple[SequenceFault, ...]) -> None:
+        """Make the error from one sentence for people and the faults."""
+        super().__init__(message)
+        self.faults = faults
 
 
 class StreamError(TurntapeError):

@@ -206,6 +206,9 @@ class TranscriptStore:
         """
         if self._closed:
             return
+        if self._rewriter == threading.get_ident():
+            text = f"{self.path}: this thread is rewriting the tape"
+            raise StoreError(text, path=self.path)
         with self._turn.lock:
             self._closed = True
             try:
@@ -262,7 +265,7 @@ class TranscriptStore:
             self._oldest_unsynced = now
         self._unsynced += count
         overdue = now - self._oldest_unsynced >= self._batch_seconds
-        if self._unsynced >= self._batch_rows or (overdue and self._batch_seconds):
+        if self._unsynced >= self._batch_rows or overdue:
             self._sync()
 
     def _sync(self) -> None:
