@@ -32,8 +32,14 @@ from turntape.errors import (
     ProjectionError,
     ProviderError,
     SequenceError,
+    StoreBroken,
+    StoreChanged,
+    StoreError,
+    StoreLocked,
+    StoreWriteError,
     StreamError,
     StrictError,
+    TranscriptError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
@@ -158,12 +164,22 @@ if TYPE_CHECKING:
         LosslessCodec,
         TranscriptCodec,
     )
+    from turntape.transcript.entries import (
+        TapeEntry,
+        TapeFault,
+        TapeOpaque,
+        TapeRow,
+        read_tape,
+    )
     from turntape.transcript.lifting import (
         normalized,
     )
     from turntape.transcript.media import (
         media_from_part,
         part_from_media,
+    )
+    from turntape.transcript.network import (
+        NetworkFileSystemWarning,
     )
     from turntape.transcript.projections import (
         message_to_display_transcript,
@@ -183,6 +199,13 @@ if TYPE_CHECKING:
         is_synthetic,
         repair_native,
     )
+    from turntape.transcript.report import (
+        TapeReport,
+        TapeSequenceFault,
+    )
+    from turntape.transcript.rewriting import (
+        RewriteReport,
+    )
     from turntape.transcript.rows import (
         AudioPart,
         DocumentPart,
@@ -192,6 +215,10 @@ if TYPE_CHECKING:
         TranscriptPart,
         UrlRef,
         VideoPart,
+    )
+    from turntape.transcript.store import (
+        FsyncPolicy,
+        TranscriptStore,
     )
     from turntape.transcript.validation import (
         SequenceFault,
@@ -230,6 +257,7 @@ __all__ = [
     "EventStream",
     "EventTooLarge",
     "Extension",
+    "FsyncPolicy",
     "HistoryEntry",
     "HistoryItem",
     "Image",
@@ -250,6 +278,7 @@ __all__ = [
     "NativeDialect",
     "NativeResponse",
     "NativeToolCall",
+    "NetworkFileSystemWarning",
     "NonCanonical",
     "NonCanonicalCode",
     "PairedHistory",
@@ -269,6 +298,7 @@ __all__ = [
     "ReplayNoteCode",
     "ResponseFormat",
     "ResultBlock",
+    "RewriteReport",
     "Role",
     "SequenceError",
     "SequenceFault",
@@ -277,10 +307,21 @@ __all__ = [
     "SseDecoder",
     "SseEvent",
     "StopReason",
+    "StoreBroken",
+    "StoreChanged",
+    "StoreError",
+    "StoreLocked",
+    "StoreWriteError",
     "StreamDecoder",
     "StreamError",
     "StreamEvent",
     "StrictError",
+    "TapeEntry",
+    "TapeFault",
+    "TapeOpaque",
+    "TapeReport",
+    "TapeRow",
+    "TapeSequenceFault",
     "Terminal",
     "Text",
     "TextDelta",
@@ -296,8 +337,10 @@ __all__ = [
     "ToolUse",
     "ToolUseStart",
     "TranscriptCodec",
+    "TranscriptError",
     "TranscriptMessage",
     "TranscriptPart",
+    "TranscriptStore",
     "TruncatedStream",
     "TurntapeError",
     "TypedMessage",
@@ -338,6 +381,7 @@ __all__ = [
     "parse_response",
     "parse_tool_envelope",
     "part_from_media",
+    "read_tape",
     "reasoning_content_block",
     "reasoning_from_content",
     "repair_native",
@@ -366,6 +410,7 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
+    "FsyncPolicy": "turntape.transcript.store",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
     "IMAGE_MARKER_PREFIX": "turntape.replay.markers",
@@ -379,6 +424,7 @@ _LAZY = {
     "NativeDialect": "turntape.replay.native",
     "NativeResponse": "turntape.replay.native",
     "NativeToolCall": "turntape.replay.envelopes",
+    "NetworkFileSystemWarning": "turntape.transcript.network",
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
     "PairedHistory": "turntape.replay.native",
@@ -393,11 +439,18 @@ _LAZY = {
     "ReplayNoteCode": "turntape.notes",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
+    "RewriteReport": "turntape.transcript.rewriting",
     "Role": "turntape.conversation",
     "SequenceFault": "turntape.transcript.validation",
     "SequenceFaultCode": "turntape.transcript.validation",
     "SseDecoder": "turntape._native",
     "StreamDecoder": "turntape._native",
+    "TapeEntry": "turntape.transcript.entries",
+    "TapeFault": "turntape.transcript.entries",
+    "TapeOpaque": "turntape.transcript.entries",
+    "TapeReport": "turntape.transcript.report",
+    "TapeRow": "turntape.transcript.entries",
+    "TapeSequenceFault": "turntape.transcript.report",
     "TextPart": "turntape.replay.markers",
     "ToolChoice": "turntape.requests",
     "ToolDef": "turntape.requests",
@@ -408,6 +461,7 @@ _LAZY = {
     "TranscriptCodec": "turntape.transcript.codec",
     "TranscriptMessage": "turntape.transcript.rows",
     "TranscriptPart": "turntape.transcript.rows",
+    "TranscriptStore": "turntape.transcript.store",
     "TypedMessage": "turntape.replay.native",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
@@ -443,6 +497,7 @@ _LAZY = {
     "parse_response": "turntape._native",
     "parse_tool_envelope": "turntape._native",
     "part_from_media": "turntape.transcript.media",
+    "read_tape": "turntape.transcript.entries",
     "reasoning_content_block": "turntape.transcript.reasoning",
     "reasoning_from_content": "turntape.transcript.reasoning",
     "repair_native": "turntape.transcript.repair",

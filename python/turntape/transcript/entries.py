@@ -1,8 +1,8 @@
-"""What a tape is made of, line by line, and reading it as a stream.
+r"""What a tape is made of, line by line, and reading it as a stream.
 
 >>> from io import BytesIO
->>> tape = BytesIO(b'{"role":"user","content":"q"}\\n{"role":"assis')
->>> for entry in read_entries(tape):
+>>> tape = BytesIO(b'{"role":"user","content":"q"}\n{"role":"assis')
+>>> for entry in read_tape(tape):
 ...     print(entry.line, entry.start, entry.end, type(entry).__name__)
 1 0 29 TapeRow
 2 30 43 TapeFault
@@ -28,7 +28,7 @@ __all__ = [
     "TapeFault",
     "TapeOpaque",
     "TapeRow",
-    "read_entries",
+    "read_tape",
 ]
 
 MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -116,7 +116,7 @@ TapeEntry: TypeAlias = TapeRow | TapeOpaque | TapeFault
 """A line of a tape, told apart by ``type``. Blank lines are none."""
 
 
-def read_entries(
+def read_tape(
     file: BinaryIO, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[TapeEntry]:
     """Read a tape from where a file stands, line by line, in the memory of one line.

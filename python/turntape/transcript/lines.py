@@ -14,14 +14,13 @@ TranscriptMessage(role='tool', content='ok', id=None, tool_calls=(), tool_call_i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeGuard
 
-from turntape._native import extra_content_text, read_extra_content
+from turntape._native import extra_content_text
 from turntape.dict_form import read_value, write_value
-from turntape.errors import EnvelopeError, MessageError
+from turntape.errors import EnvelopeError
 from turntape.events import Usage
 from turntape.replay.envelopes import (
     NativeToolCall,
@@ -45,6 +44,8 @@ from turntape.transcript.rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from turntape.transcript.rows import TranscriptPart
 
 __all__ = [
@@ -260,9 +261,7 @@ def _part_text(part: TranscriptPart) -> str:
             return f'{{"type":"image","url":{quote(url)}}}'
         case AudioPart() | VideoPart() | DocumentPart():
             form = json.dumps(write_value(part.source), ensure_ascii=False, separators=(",", ":"))
-            return (
-                f'{{"type":"{part.type}","source":{form},"mime_type":{quote(part.mime_type)}}}'
-            )
+            return f'{{"type":"{part.type}","source":{form},"mime_type":{quote(part.mime_type)}}}'
 
 
 def _usage_form(usage: Usage) -> dict[str, Any]:
@@ -323,7 +322,9 @@ _SHAPES = {
 }
 
 
-def decode_line(line: bytes | str) -> TranscriptMessage | OpaqueText | UnreadableText:
+def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
+    line: bytes | str,
+) -> TranscriptMessage | OpaqueText | UnreadableText:
     """Read a line; its end must have been cut off.
 
     Args:
@@ -347,36 +348,40 @@ def decode_line(line: bytes | str) -> TranscriptMessage | OpaqueText | Unreadabl
     if not _is_object(value):
         return UnreadableText("foreign", "it is JSON and no object")
     version = value.get("v")
-    if _is_integer(version) and version > LINE_VERSION:
-        return OpaqueText("newer_version", f"it is of version {version}")
+    if _is_integer(version) and version >= LINE_VERSION:
+        return _typed(value, version, text, line)
+    return _plain(value, text, line)
+
+
+def _plain(
+    value: dict[str, Any], text: str, line: bytes | str
+) -> TranscriptMessage | OpaqueText | UnreadableText:
     role, content = value.get("role"), value.get("content")
-    if _is_integer(version) and version == LINE_VERSION:
-        needed = _SHAPES.get(str(value.get("shape")))
-        if needed is None:
-            return OpaqueText("unknown_shape", "its shape is unknown")
-        if not (isinstance(role, str) and isinstance(content, str)):
-            return OpaqueText("missing_field", "it has no role or no content")
-        return _typed(value, role, content, text, line, needed)
     if not (isinstance(role, str) and isinstance(content, str)):
         return UnreadableText("foreign", "it has no role or no content, which are strings")
     if "v" in value:
         return OpaqueText("newer_version", "its version is none that is known")
-    row = _row(value, role, content, text)
-    # Nobody else holds either of them.
-    lifted = normalized(row)
+    lifted = normalized(_row(value, role, content, text))
+    # Nobody else holds it.
     return remember(lifted, legacy=legacy_memory(lifted), line=line)
 
 
 def _typed(
-    value: dict[str, Any], role: str, content: str, text: str, line: bytes | str, needed: str
+    value: dict[str, Any], version: int, text: str, line: bytes | str
 ) -> TranscriptMessage | OpaqueText:
+    if version > LINE_VERSION:
+        return OpaqueText("newer_version", f"it is of version {version}")
+    needed = _SHAPES.get(str(value.get("shape")))
+    if needed is None:
+        return OpaqueText("unknown_shape", "its shape is unknown")
+    role, content = value.get("role"), value.get("content")
+    if not (isinstance(role, str) and isinstance(content, str)):
+        return OpaqueText("missing_field", "it has no role or no content")
     row = _row(value, role, content, text)
     held: object = getattr(row, needed)
-    if held is None or held == ():
-        # An empty list of parts is one; of calls it is none.
-        if not (needed == "parts" and value.get("parts") == []):
-            return OpaqueText("missing_field", f"its shape needs {needed}")
-    elif any(name in row.extra for name in _SHAPES.values()):
+    if held is None or (needed == "tool_calls" and not row.tool_calls):
+        return OpaqueText("missing_field", f"its shape needs {needed}")
+    if not row.extra.keys().isdisjoint(_SHAPES.values()):
         return OpaqueText("missing_field", "its calls, parts or id are none that are known")
     return remember(row, line=line)
 
@@ -395,7 +400,9 @@ def _row(value: dict[str, Any], role: str, content: str, text: str) -> Transcrip
             unknown.append(name)
         elif held is not None:
             try:
-                fields[name] = held if name in _TEXTS and isinstance(held, str) else _READ[name](held)
+                fields[name] = (
+                    held if name in _TEXTS and isinstance(held, str) else _READ[name](held)
+                )
             except (KeyError, TypeError, ValueError):
                 unknown.append(name)
     if unknown:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from turntape._native import TapeFile
 
-__all__ = ["Turn", "reset_after_fork", "take", "turn_of"]
+__all__ = ["Forked", "Turn", "reset_after_fork", "take", "turn_of"]
 
 
 class Turn:
@@ -28,43 +28,52 @@ class Turn:
         self.lock = threading.Lock()
 
 
-class _Forking(Protocol):
-    def _after_fork(self) -> None: ...
+class Forked(Protocol):
+    """What has to be told that it is in a forked process now."""
+
+    def forked(self) -> None:
+        """Leave what is the parent's alone."""
+        ...
 
 
-_TURNS: weakref.WeakValueDictionary[str, Turn] = weakref.WeakValueDictionary()
-_TURNS_LOCK = threading.Lock()
-_STORES: weakref.WeakSet[_Forking] = weakref.WeakSet()
+class _Registry:
+    """The turns of all paths, and the stores that have to hear of forks."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.turns: weakref.WeakValueDictionary[str, Turn] = weakref.WeakValueDictionary()
+        self.stores: weakref.WeakSet[Forked] = weakref.WeakSet()
+
+    def forked(self) -> None:
+        # Threads that had the lock are not in this process.
+        self.lock = threading.Lock()
+        self.turns.clear()
+        for store in tuple(self.stores):
+            store.forked()
+
+
+_REGISTRY = _Registry()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_REGISTRY.forked)
 
 
 def turn_of(path: str) -> Turn:
     """The lock of a path, which must be absolute and without links."""
-    with _TURNS_LOCK:
-        turn = _TURNS.get(path)
+    with _REGISTRY.lock:
+        turn = _REGISTRY.turns.get(path)
         if turn is None:
-            turn = _TURNS[path] = Turn()
+            turn = _REGISTRY.turns[path] = Turn()
         return turn
 
 
-def reset_after_fork(store: _Forking) -> None:
+def reset_after_fork(store: Forked) -> None:
     """Have a store told in every process that is forked from this one.
 
     A forked process has the open files of its parent, and with them its lock: to use it would be to write
     at the same time as the parent does.
     """
-    _STORES.add(store)
-
-
-def _after_fork_in_child() -> None:
-    global _TURNS_LOCK  # noqa: PLW0603 (another thread may have had it when the process was forked)
-    _TURNS_LOCK = threading.Lock()
-    _TURNS.clear()
-    for store in tuple(_STORES):
-        store._after_fork()  # noqa: SLF001 (for stores alone)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    with _REGISTRY.lock:
+        _REGISTRY.stores.add(store)
 
 
 def take(turn: Turn, file: TapeFile, timeout: float | None) -> bool:

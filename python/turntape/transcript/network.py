@@ -31,9 +31,9 @@ _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def network_file_system(path: str) -> str | None:
-    """Name the network file system that a file is or would be on.
+    r"""Name the network file system that a file is or would be on.
 
-    Linux tells; on other systems only Windows' names of shares do (``\\\\server\\share``).
+    Linux tells; on other systems only Windows' names of shares do (``\\server\share``).
 
     Args:
         path: The file, absolute and without links; it and its folders need not be there yet.
@@ -61,7 +61,7 @@ def _file_system(path: str, mounts: Iterable[str]) -> str | None:
         if not dash or len(fields) < 5:  # noqa: PLR2004 (the fifth is the mount's place)
             continue
         place = _ESCAPE.sub(lambda match: chr(int(match[1], 8)), fields[4])
-        within = place == "/" or path == place or path.startswith(f"{place}/")
+        within = place in {"/", path} or path.startswith(f"{place}/")
         if within and len(place) >= longest:
             longest, found = len(place), after.split(" ", 1)[0]
     return found

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from turntape.replay.markers import TextPart
 from turntape.transcript.lifting import normalized
 from turntape.transcript.rows import ToolFailure, legacy_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from turntape.artifacts.redaction import ArtifactRedactor
     from turntape.transcript.rows import TranscriptMessage
 
-__all__ = ["redacted_row"]
+__all__ = ["RedactedText", "TextRedactor", "redacted_row"]
 
 # What providers want back byte for byte, and what ties rows together.
 _NEVER = frozenset(
@@ -26,7 +26,24 @@ _NEVER = frozenset(
 )  # fmt: skip
 
 
-def redacted_row(row: TranscriptMessage, redactor: ArtifactRedactor) -> TranscriptMessage:
+class RedactedText(Protocol):
+    """What a redactor gives back."""
+
+    @property
+    def text(self) -> str:
+        """The text to go on with."""
+        ...
+
+
+class TextRedactor(Protocol):
+    """Takes secrets out of a text."""
+
+    def redact(self, text: str, /) -> RedactedText:
+        """Give the text without its secrets; raising refuses the write."""
+        ...
+
+
+def redacted_row(row: TranscriptMessage, redactor: TextRedactor) -> TranscriptMessage:
     """Take secrets out of a row.
 
     Returns:
@@ -72,12 +89,21 @@ def _scrubbed(value: Any, scrub: Callable[[str], str]) -> Any:
     """Scrub the strings of a value; the value itself where none changes."""
     if isinstance(value, str):
         return scrub(value)
-    if hasattr(value, "items"):
-        form = {
+    scrubbed: Any
+    if _is_mapping(value):
+        scrubbed = {
             name: item if name in _NEVER else _scrubbed(item, scrub) for name, item in value.items()
         }
-        return value if form == value else form
-    if isinstance(value, list | tuple):
-        listed = [_scrubbed(item, scrub) for item in value]
-        return value if listed == list(value) else listed
+        return value if scrubbed == value else scrubbed
+    if _is_list(value):
+        scrubbed = [_scrubbed(item, scrub) for item in value]
+        return value if scrubbed == list(value) else scrubbed
     return value
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)

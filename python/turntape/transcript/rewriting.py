@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from turntape._native import sync_folder
-from turntape.transcript.entries import TapeFault, TapeOpaque, read_entries
+from turntape.transcript.entries import TapeFault, TapeOpaque, read_tape
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -65,9 +65,9 @@ class Replacement:
             os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0),
             0o600,
         )
-        self._new = open(descriptor, "wb", buffering=_BUFFER)  # noqa: PTH123, SIM115 (closed at the end)
+        self._new = open(descriptor, "wb", buffering=_BUFFER)  # noqa: PTH123 (closed at the end)
         try:
-            self._old: BinaryIO | None = open(self._path, "rb")  # noqa: PTH123, SIM115
+            self._old: BinaryIO | None = open(self._path, "rb")  # noqa: PTH123
             self._take_over_mode()
         except FileNotFoundError:
             self._old = None
@@ -129,7 +129,7 @@ class Replacement:
             return
         given = frozenset(self._given)
         with open(self._path, "rb", buffering=0) as old:  # noqa: PTH123
-            for entry in read_entries(old, max_line_bytes=self._max_line_bytes):
+            for entry in read_tape(old, max_line_bytes=self._max_line_bytes):
                 if isinstance(entry, TapeFault | TapeOpaque) and entry.start not in given:
                     self.reject(entry)
 

@@ -26,13 +26,13 @@ from turntape.errors import (
     StoreLocked,
     StoreWriteError,
 )
-from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, TapeRow, read_entries
+from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, TapeRow, read_tape
 from turntape.transcript.lines import encode_line
 from turntape.transcript.locking import reset_after_fork, take, turn_of
 from turntape.transcript.network import NetworkFileSystemWarning, network_file_system
 from turntape.transcript.redacting import redacted_row
-from turntape.transcript.report import TapeReport, report_on
-from turntape.transcript.rewriting import Replacement, RewriteReport
+from turntape.transcript.report import report_on
+from turntape.transcript.rewriting import Replacement
 from turntape.transcript.rows import TranscriptMessage
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from turntape.artifacts.redaction import ArtifactRedactor
     from turntape.transcript.entries import TapeEntry
+    from turntape.transcript.redacting import TextRedactor
+    from turntape.transcript.report import TapeReport
+    from turntape.transcript.rewriting import RewriteReport
 
 __all__ = ["FsyncPolicy", "TranscriptStore"]
 
@@ -84,7 +86,7 @@ class TranscriptStore:
         self,
         path: str | os.PathLike[str],
         *,
-        redactor: ArtifactRedactor | None = None,
+        redactor: TextRedactor | None = None,
         fsync: FsyncPolicy = "batch",
         timeout: float | None = 30.0,
         batch_rows: int = 64,
@@ -323,7 +325,7 @@ class TranscriptStore:
             return
         file, identity, length = opened
         with file:
-            yield from read_entries(file, limit=length, max_line_bytes=self._max_line_bytes)
+            yield from read_tape(file, limit=length, max_line_bytes=self._max_line_bytes)
         self._known_identity, self._known_end = identity, length
 
     def rows(self, *, strict: bool = True) -> Iterator[TranscriptMessage]:
@@ -479,8 +481,8 @@ class TranscriptStore:
         self._turn = turn_of(self.path)
         self._file = TapeFile(self.path, self.lock_path)
 
-    def _after_fork(self) -> None:
-        """In a forked process: leave the parent's files and locks alone."""
+    def forked(self) -> None:
+        """In a forked process, which calls this by itself: leave the parent's files and locks alone."""
         self._open_files()
         self._rewriter = None
         self._unsynced = 0
