@@ -116,6 +116,7 @@ class TranscriptStore:
         self._oldest_unsynced = 0.0
         self._ready = False
         # Up to where this store knows the tape: device and inode, and bytes.
+        self._known_identity: tuple[int, int] | None
         self._known_identity, self._known_end = self._look()
         kind = network_file_system(self.path)
         if kind is not None:
@@ -326,7 +327,10 @@ class TranscriptStore:
         file, identity, length = opened
         with file:
             yield from read_tape(file, limit=length, max_line_bytes=self._max_line_bytes)
-        self._known_identity, self._known_end = identity, length
+        # This store may have appended or rewritten meanwhile, and then knows better.
+        newer = identity != self._known_identity or length > self._known_end
+        if newer and self._look()[0] == identity:
+            self._known_identity, self._known_end = identity, length
 
     def rows(self, *, strict: bool = True) -> Iterator[TranscriptMessage]:
         """Read the rows alone.
