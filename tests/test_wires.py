@@ -103,6 +103,37 @@ def test_a_stream_that_begins_with_a_done_form(first):
     assert len(outcome.message.content) == 1
 
 
+def test_items_that_all_name_the_same_place():
+    calls = [{**CALL, "id": f"fc_{n}", "call_id": f"c{n}", "arguments": f"[{n}]"} for n in (1, 2)]
+    texts = [
+        {"type": "message", "id": f"m{n}", "content": [{"type": "output_text", "text": str(n)}]}
+        for n in (1, 2)
+    ]
+    body = "".join(
+        (event("output_item.added", output_index=0, item={**item, "content": []}) if added else "")
+        + event("output_item.done", output_index=0, item=item)
+        for item, added in zip((*texts, *calls), (True, False, True, False), strict=True)
+    )
+    outcome = decode_whole(body + COMPLETED, "openai-responses")
+    check_sum(outcome)
+    assert [
+        block.text if isinstance(block, Text) else getattr(block, "arguments", None)
+        for block in outcome.message.content
+    ] == ["1", "2", "[1]", "[2]"]
+
+
+def test_a_done_form_that_comes_twice_is_one_item():
+    # With an id that rotates: the call id tells that it is the same.
+    once, again = ({**CALL, "id": name, "arguments": "{}"} for name in ("a", "b"))
+    body = (
+        event("output_item.done", output_index=0, item=once)
+        + event("output_item.done", output_index=0, item=again)
+        + COMPLETED
+    )
+    outcome = decode_whole(body, "openai-responses")
+    assert len(outcome.message.content) == 1
+
+
 def test_arguments_may_wait_for_half_a_character_while_another_call_opens():
     fragments = [
         call("", id="a", name="f"),

@@ -13,7 +13,17 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from turntape.errors import MessageError
 
@@ -66,7 +76,7 @@ def write_value(value: Any) -> Any:
     if _is_mapping(value):
         return {name: write_value(item) for name, item in value.items()}
     form: dict[str, Any] = {}
-    cls: Any = type(value)
+    cls = cast("Any", type(value))
     for name, default in _defaults(cls):
         held = getattr(value, name)
         if name == "type" or default is MISSING or held != default:
@@ -78,14 +88,15 @@ def read_value(cls: type[_Value], form: object, path: str = "") -> _Value:
     """The value of a class from its form; see ``DictForm.from_dict``."""
     if not _is_mapping(form):
         raise _error(path, f"a {cls.__name__} is an object, not {_kind(form)}")
-    readers = _readers(cls)
+    fit: Any = cls
+    readers = _readers(fit)
     values: dict[str, Any] = {}
     for name, item in form.items():
         reader = readers.get(name)
         if reader is None:
             raise _error(_join(path, str(name)), f"{cls.__name__} has no such member")
         values[name] = reader(item, _join(path, name))
-    for name, default in _defaults(cls):
+    for name, default in _defaults(fit):
         if default is MISSING and name not in values:
             raise _error(_join(path, name), f"{cls.__name__} needs it, and it is missing")
     try:

@@ -9,6 +9,7 @@ mod errors;
 mod events;
 mod functions;
 mod instance;
+mod json_out;
 mod markers;
 mod messages;
 mod scratch;
@@ -58,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(envelopes::read_extra_content, module)?)?;
     module.add_function(wrap_pyfunction!(envelopes::mend_envelope, module)?)?;
     module.add_function(wrap_pyfunction!(envelopes::row_content, module)?)?;
+    module.add_function(wrap_pyfunction!(json_out::write_json, module)?)?;
     module.add_function(wrap_pyfunction!(markers::split_image_parts, module)?)?;
     module.add_function(wrap_pyfunction!(markers::count_image_parts, module)?)?;
     module.add_function(wrap_pyfunction!(markers::has_image_parts, module)?)?;

@@ -50,6 +50,8 @@ struct ItemState {
     /// The block of a call or of reasoning.
     block: Option<usize>,
     is_done: bool,
+    /// The id and the call id of a done item.
+    done_ids: [Option<String>; 2],
 }
 
 impl ItemState {
@@ -247,6 +249,12 @@ fn answers(seen: &[i64], count: usize) -> Vec<i64> {
         .collect()
 }
 
+/// The id and the call id of an item.
+fn ids_of(item: Raw<'_>) -> [Option<String>; 2] {
+    item.members(&["id", "call_id"])
+        .map(|id| value_str(id).map(Str::to_text))
+}
+
 impl OpenAiResponses {
     /// The item that an event is about: by its place where it names one, else by its id.
     fn item(&mut self, raw: Raw<'_>, kind: Kind) -> usize {
@@ -296,11 +304,36 @@ impl OpenAiResponses {
         }
     }
 
+    /// Takes a place from an item that is done, where another one comes at it: some imitators say the
+    /// same place of every item.
+    fn make_room(&mut self, raw: Raw<'_>, item: Raw<'_>) {
+        let Some(place) = raw.member("output_index").and_then(Raw::as_i64) else {
+            return;
+        };
+        let Some(&at) = self.by_index.get(&place) else {
+            return;
+        };
+        let known = &self.items[at];
+        let [id, call_id] = ids_of(item);
+        let [known_id, known_call_id] = &known.done_ids;
+        // Ids may rotate; call ids do not, because results name them.
+        let is_new = match (call_id, known_call_id) {
+            (Some(new), Some(old)) => new != *old,
+            _ => id
+                .zip(known_id.as_ref())
+                .is_some_and(|(new, old)| new != *old),
+        };
+        if known.is_done && is_new {
+            self.by_index.remove(&place);
+        }
+    }
+
     fn item_added(&mut self, turn: &mut Turn, raw: Raw<'_>) {
         let Some(item) = raw.member("item") else {
             return;
         };
         turn.start(None, None);
+        self.make_room(raw, item);
         let kind = Self::kind_of(turn, item);
         let at = self.item(raw, kind);
         self.introduce(turn, at, item);
@@ -657,6 +690,7 @@ impl OpenAiResponses {
             return;
         };
         turn.start(None, None);
+        self.make_room(raw, item);
         let kind = Self::kind_of(turn, item);
         let at = self.item(raw, kind);
         self.done(turn, said, at, item);
@@ -667,6 +701,7 @@ impl OpenAiResponses {
         if std::mem::replace(&mut self.items[at].is_done, true) {
             return;
         }
+        self.items[at].done_ids = ids_of(item);
         self.introduce(turn, at, item);
         match self.items[at].kind {
             Some(Kind::Message) => {

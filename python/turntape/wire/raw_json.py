@@ -1,0 +1,124 @@
+r"""JSON out: values and ready-made JSON text in one body, byte for byte.
+
+What a model wrote goes back as it stands, its spaces, its order and its spelling of numbers included:
+
+>>> write_json({"name": "dim", "input": RawJson('{"n" : 1.0}')})
+(b'{"name":"dim","input":{"n" : 1.0}}', 0)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from turntape._native import write_json
+from turntape.wire.arguments import exact_int
+
+__all__ = ["RawJson", "mend_escapes", "plain", "write_json"]
+
+
+@dataclass(frozen=True, slots=True)
+class RawJson:
+    """JSON text that stands in a body as it is.
+
+    Attributes:
+        text: One JSON value. Whoever makes this has checked that it is one: nobody looks again.
+    """
+
+    text: str
+
+
+def plain(value: Any) -> Any:
+    r"""The same as Python values: what the JSON of :func:`write_json` says.
+
+    Args:
+        value: As for :func:`write_json`.
+
+    Returns:
+        New dicts and lists, every :class:`RawJson` parsed, integers of any size exact, lone surrogates
+        replaced by U+FFFD.
+
+    >>> plain({"input": RawJson('{"n" : 18446744073709551617}'), "stop": ("a", "\ud800")})
+    {'input': {'n': 18446744073709551617}, 'stop': ['a', '�']}
+    """
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, RawJson):
+        return json.loads(_whole(value.text), parse_int=exact_int)
+    # Loops, not comprehensions: each of those would be one frame more for every container in another.
+    if isinstance(value, Mapping):
+        members: dict[str, Any] = {}
+        for name, item in cast("Mapping[str, Any]", value).items():
+            members[_whole(name)] = plain(item)
+        return members
+    if isinstance(value, list | tuple):
+        items: list[Any] = []
+        for item in cast("list[Any] | tuple[Any, ...]", value):
+            items.append(plain(item))  # noqa: PERF401
+        return items
+    return value
+
+
+def _whole(text: str) -> str:
+    """The text without lone surrogates; two halves that belong together become their character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    # A plain string, also where it was an enumeration's member.
+    return str.__str__(text)
+
+
+# An escape of a surrogate, with its other half where it is there; or any other escape, to step over it.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))",
+    re.DOTALL,
+)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def mend_escapes(text: str) -> tuple[str, int]:
+    r"""Replace escapes of lone surrogates in JSON text, which no provider takes, and nothing else.
+
+    Args:
+        text: Valid JSON.
+
+    Returns:
+        The text with ``\ufffd`` in place of each, and how many there were.
+
+    >>> mend_escapes(r'{"t" : "x\ud83d", "ok": "\ud83d\ude00"}')
+    ('{"t" : "x\\ufffd", "ok": "\\ud83d\\ude00"}', 1)
+    """
+    if not _HALF.search(text):
+        return text, 0
+    count = 0
+
+    def mend(escape: re.Match[str]) -> str:
+        nonlocal count
+        if escape["pair"] or escape["other"]:
+            return escape[0]
+        count += 1
+        return "\\ufffd"
+
+    return _ESCAPE.sub(mend, text), count
+
+
+# Python refuses to convert longer integers in one go, because its own way is quadratic.
+_DIGITS_AT_ONCE = 4000
+
+
+def decimal_text(value: int) -> str:
+    """The decimal text of an integer of any size, halving it where Python would refuse."""
+    if value < 0:
+        return "-" + decimal_text(-value)
+    # About a third of a digit to the bit, rounded up.
+    digits = value.bit_length() * 1234 // 4096 + 1
+    if digits <= _DIGITS_AT_ONCE:
+        return int.__repr__(value)
+    half = digits // 2
+    upper, lower = divmod(value, 10**half)
+    return decimal_text(upper) + decimal_text(lower).rjust(half, "0")
