@@ -21,10 +21,11 @@ from turntape._native import (
     parse_tool_envelope,
     split_image_parts,
 )
+from turntape.errors import EnvelopeError
 from turntape.replay.markers import ImagePart, TextPart, join_image_parts
 from turntape.replay.turns import is_blank
 from turntape.transcript.reasoning import REASONING
-from turntape.transcript.rows import legacy_memory, line_memory, remember
+from turntape.transcript.rows import incomplete_calls, legacy_memory, line_memory, remember
 
 if TYPE_CHECKING:
     from turntape.transcript.rows import TranscriptMessage
@@ -68,6 +69,11 @@ def legacy_content(row: TranscriptMessage) -> str:
     if memory is not None and _is_unchanged(row, memory):
         return memory
     if row.role == "assistant" and row.tool_calls:
+        cut = incomplete_calls(row)
+        for index, call in enumerate(row.tool_calls):
+            if call.id in cut:
+                path = f"tool_calls[{index}]"
+                raise EnvelopeError(f"{path}: the call {call.id!r} is not complete", field=path)
         return encode_assistant_envelope(row.content, row.tool_calls, _reasoning(row))
     if row.role == "tool" and row.tool_call_id is not None:
         return encode_tool_envelope(row.tool_call_id, row.content)

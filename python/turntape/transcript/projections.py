@@ -9,8 +9,9 @@ Nothing here reads legacy strings, and nothing opens what a row or a message ref
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from turntape.conversation import CustomRecord, Message, ToolResult
 from turntape.errors import EnvelopeError, ProjectionError
@@ -25,7 +26,14 @@ from turntape.transcript.reasoning import (
     reasoning_content_block,
     reasoning_from_content,
 )
-from turntape.transcript.rows import ToolFailure, TranscriptMessage
+from turntape.transcript.rows import (
+    INCOMPLETE,
+    STORED,
+    STORED_VERSION,
+    ToolFailure,
+    TranscriptMessage,
+    incomplete_calls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +76,8 @@ def transcript_to_message(row: TranscriptMessage, /) -> Message:
             if thinking is not None:
                 blocks.append(thinking)
         blocks.append(Text(row.content))
-        blocks.extend(map(_use_of, row.tool_calls))
+        incomplete = incomplete_calls(row) if row.tool_calls and row.extra_metadata else ()
+        blocks.extend(_use_of(call, complete=call.id not in incomplete) for call in row.tool_calls)
         reason = row.stop_reason
         return Message(
             "assistant",
@@ -187,13 +196,21 @@ def _only(rows: list[TranscriptMessage]) -> TranscriptMessage | None:
 
 def _native_assistant(message: Message) -> TranscriptMessage:
     content = message.content
+    uses = [block for block in content if isinstance(block, ToolUse)]
+    metadata: dict[str, Any] = {}
     reasoning = reasoning_from_content(content)
+    if reasoning is not None:
+        metadata[REASONING] = reasoning
+    incomplete = [use.id for use in uses if not use.complete]
+    if incomplete:
+        # Without it, arguments that were cut where they looked whole would be taken for whole.
+        metadata[STORED] = {"v": STORED_VERSION, INCOMPLETE: incomplete}
     return TranscriptMessage(
         "assistant",
         _said(content),
-        tool_calls=tuple(_call_of(block) for block in content if isinstance(block, ToolUse)),
+        tool_calls=tuple(map(_call_of, uses)),
         parts=_parts(content),
-        extra_metadata=None if reasoning is None else {REASONING: reasoning},
+        extra_metadata=metadata or None,
         model=message.model,
         stop_reason=message.stop_reason,
     )
@@ -256,13 +273,13 @@ def _block(part: TranscriptPart) -> ResultBlock:
     return Text(part.text) if isinstance(part, TextPart) else media_from_part(part)
 
 
-def _use_of(call: NativeToolCall) -> ToolUse:
+def _use_of(call: NativeToolCall, *, complete: bool) -> ToolUse:
+    extra: str | None = None
     if call.extra_content is not None:
-        try:
-            return call.to_tool_use()
-        except EnvelopeError:
-            pass  # the host put there what no envelope can hold; the call itself is sound
-    return ToolUse(call.id, call.name, call.arguments)
+        # The host may have put there what no envelope can hold. The call itself is sound.
+        with suppress(EnvelopeError):
+            extra = call.to_tool_use().extra
+    return ToolUse(call.id, call.name, call.arguments, extra=extra, complete=complete)
 
 
 def _call_of(use: ToolUse) -> NativeToolCall:

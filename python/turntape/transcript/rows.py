@@ -20,6 +20,7 @@ from turntape.replay.envelopes import NativeToolCall
 from turntape.replay.markers import ImagePart, TextPart
 
 __all__ = [
+    "INCOMPLETE",
     "STORED",
     "STORED_VERSION",
     "AudioPart",
@@ -30,6 +31,7 @@ __all__ = [
     "TranscriptPart",
     "UrlRef",
     "VideoPart",
+    "incomplete_calls",
     "is_inline",
     "legacy_memory",
     "line_memory",
@@ -39,6 +41,9 @@ __all__ = [
 
 STORED = "turntape"
 """Under which name a row's metadata keeps what this package stores beside the row's fields."""
+
+INCOMPLETE = "incomplete"
+"""Under which name the ids of calls that never came whole stand there."""
 
 STORED_VERSION = 1
 """Which version of it this is; a row with another one is read by its fields."""
@@ -305,7 +310,8 @@ class TranscriptMessage(DictForm):
         are left out.
 
         Raises:
-            EnvelopeError: An envelope cannot hold the row, such as one with half of a surrogate pair.
+            EnvelopeError: An envelope cannot hold the row, such as one with half of a surrogate pair, or with a
+                call that is not complete.
 
         >>> TranscriptMessage.tool_result("c1", "ok").legacy_content()
         '{"content":"ok","tool_call_id":"c1"}'
@@ -438,6 +444,14 @@ def stored_beside(row: TranscriptMessage) -> Mapping[str, Any] | None:
     members = cast("Mapping[str, Any]", stored)
     version = members.get("v")
     return members if type(version) is int and version == STORED_VERSION else None
+
+
+def incomplete_calls(row: TranscriptMessage) -> frozenset[str]:
+    """The ids of the calls of a row that never came whole."""
+    ids: object = (stored_beside(row) or {}).get(INCOMPLETE)
+    if not isinstance(ids, list | tuple):
+        return frozenset()
+    return frozenset(each for each in cast("list[object]", ids) if isinstance(each, str))
 
 
 def _row(

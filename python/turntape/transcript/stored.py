@@ -2,6 +2,7 @@
 
 ``extra_metadata["turntape"]`` is ``{"v": 1, …}`` with, where the fields do not say all:
 
+- ``incomplete``: the ids of calls that never came whole (``projections`` writes and reads it as well).
 - ``message``: the message's dict form, with the blocks that this row shows. The data of images in base64 is
   left out of it: it stands in the row's parts.
 - ``row``, ``rows``, ``blocks``: of a message that has several rows, which of how many this one is (from 0),
@@ -25,7 +26,7 @@ from turntape.transcript.projections import (
     transcript_to_message,
 )
 from turntape.transcript.reasoning import REASONING
-from turntape.transcript.rows import STORED, STORED_VERSION, stored_beside
+from turntape.transcript.rows import INCOMPLETE, STORED, STORED_VERSION, stored_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -125,7 +126,7 @@ def joined(messages: Sequence[Message], places: Sequence[Place]) -> Message | No
 def _with_stored(
     row: TranscriptMessage, message: Message, place: dict[str, Any] | None = None
 ) -> TranscriptMessage:
-    stored: dict[str, Any] = {"v": STORED_VERSION, **(place or {})}
+    stored = {"v": STORED_VERSION, **(stored_beside(row) or {}), **(place or {})}
     if transcript_to_message(row) != message:
         stored["message"] = _form(message)
     elif place is None:
@@ -161,6 +162,8 @@ def _say_the_same(row: TranscriptMessage, projected: TranscriptMessage) -> bool:
         and row.parts == projected.parts
         and ours.get(REASONING) == theirs.get(REASONING)
         and (row.tool_failure is None) == (projected.tool_failure is None)
+        and (stored_beside(row) or {}).get(INCOMPLETE)
+        == (stored_beside(projected) or {}).get(INCOMPLETE)
         and row.model == projected.model
         and row.stop_reason == projected.stop_reason
     )
