@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from benches.ratio import Target, clock, in_turn
+from benches.ratio import Target, in_turn
 
 import turntape
 from turntape._native import TapeFile

@@ -25,6 +25,7 @@ from turntape.errors import (
     EnvelopeError,
     EventTooLarge,
     IncompleteTurn,
+    InvalidRequest,
     InvalidToolArguments,
     MalformedEvent,
     MarkerError,
@@ -226,6 +227,7 @@ if TYPE_CHECKING:
         native_transcript_to_messages,
         validate_native,
     )
+    from turntape.wire.inbound.read import from_provider_messages, from_request
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = [
@@ -264,6 +266,7 @@ __all__ = [
     "ImagePart",
     "IncompleteTurn",
     "InputJsonDelta",
+    "InvalidRequest",
     "InvalidToolArguments",
     "LosslessCodec",
     "MalformedEvent",
@@ -363,6 +366,8 @@ __all__ = [
     "encode_sse",
     "encode_tool_envelope",
     "explain_not_canonical",
+    "from_provider_messages",
+    "from_request",
     "has_image_parts",
     "is_synthetic",
     "iter_events",
@@ -479,6 +484,8 @@ _LAZY = {
     "encode_sse": "turntape._native",
     "encode_tool_envelope": "turntape._native",
     "explain_not_canonical": "turntape._native",
+    "from_provider_messages": "turntape.wire.inbound.read",
+    "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
     "is_synthetic": "turntape.transcript.repair",
     "iter_events": "turntape.wire.streams",

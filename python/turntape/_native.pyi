@@ -317,6 +317,17 @@ def check_arguments(text: str, /) -> tuple[str, str] | None:
 def complete_arguments(text: str, /) -> str:
     """Return JSON text of what can be shown of unfinished tool arguments."""
 
+def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
+    """Take one level of a JSON text apart, and leave what is below as it is written.
+
+    Returns:
+        For an object its members in their order, as pairs of what stands between the quotes of the name
+        and the text of the value; for an array the texts of its elements; for anything else its text.
+
+    Raises:
+        ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
+    """
+
 def encode_assistant_envelope(
     text: str | None, tool_calls: Iterable[NativeToolCall], reasoning_content: str | None = None
 ) -> str:

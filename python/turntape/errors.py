@@ -15,6 +15,7 @@ __all__ = [
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
+    "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
@@ -187,6 +188,24 @@ class StoreChanged(StoreError):
 
     Read again, and rewrite that.
     """
+
+
+class InvalidRequest(TurntapeError, ValueError):
+    """A request, or a history of one, that cannot be read or cannot be built.
+
+    Attributes:
+        index: The message at fault, counted from 0 in what was given; None where it is none of them.
+        block: The block of that message; None where it is none of them.
+    """
+
+    index: int | None
+    block: int | None
+
+    def __init__(self, message: str, *, index: int | None = None, block: int | None = None) -> None:
+        """Make the error from one sentence for people and the place."""
+        super().__init__(message)
+        self.index = index
+        self.block = block
 
 
 class IncompleteTurn(TurntapeError, ValueError):

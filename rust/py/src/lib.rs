@@ -9,6 +9,7 @@ mod errors;
 mod events;
 mod functions;
 mod instance;
+mod json_in;
 mod json_out;
 mod markers;
 mod messages;
@@ -36,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
+    module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,
         module
