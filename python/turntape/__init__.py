@@ -44,9 +44,15 @@ from turntape.errors import (
     RedactionRuleError,
     SequenceError,
     StorageFailed,
+    StoreBroken,
+    StoreChanged,
+    StoreError,
+    StoreLocked,
+    StoreWriteError,
     StreamError,
     StrictError,
     SymlinkEscape,
+    TranscriptError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
@@ -257,12 +263,22 @@ if TYPE_CHECKING:
         LosslessCodec,
         TranscriptCodec,
     )
+    from turntape.transcript.entries import (
+        TapeEntry,
+        TapeFault,
+        TapeOpaque,
+        TapeRow,
+        read_tape,
+    )
     from turntape.transcript.lifting import (
         normalized,
     )
     from turntape.transcript.media import (
         media_from_part,
         part_from_media,
+    )
+    from turntape.transcript.network import (
+        NetworkFileSystemWarning,
     )
     from turntape.transcript.projections import (
         message_to_display_transcript,
@@ -282,6 +298,13 @@ if TYPE_CHECKING:
         is_synthetic,
         repair_native,
     )
+    from turntape.transcript.report import (
+        TapeReport,
+        TapeSequenceFault,
+    )
+    from turntape.transcript.rewriting import (
+        RewriteReport,
+    )
     from turntape.transcript.rows import (
         AudioPart,
         DocumentPart,
@@ -291,6 +314,10 @@ if TYPE_CHECKING:
         TranscriptPart,
         UrlRef,
         VideoPart,
+    )
+    from turntape.transcript.store import (
+        FsyncPolicy,
+        TranscriptStore,
     )
     from turntape.transcript.validation import (
         SequenceFault,
@@ -374,6 +401,7 @@ __all__ = [
     "EventStream",
     "EventTooLarge",
     "Extension",
+    "FsyncPolicy",
     "HandoffStage",
     "HistoryEntry",
     "HistoryItem",
@@ -399,6 +427,7 @@ __all__ = [
     "NativeDialect",
     "NativeResponse",
     "NativeToolCall",
+    "NetworkFileSystemWarning",
     "NoRedaction",
     "NonCanonical",
     "NonCanonicalCode",
@@ -434,6 +463,7 @@ __all__ = [
     "ReplayTexts",
     "ResponseFormat",
     "ResultBlock",
+    "RewriteReport",
     "Role",
     "SecretRedactor",
     "SecretSpan",
@@ -445,6 +475,11 @@ __all__ = [
     "SseEvent",
     "StopReason",
     "StorageFailed",
+    "StoreBroken",
+    "StoreChanged",
+    "StoreError",
+    "StoreLocked",
+    "StoreWriteError",
     "StoredArtifact",
     "StreamDecoder",
     "StreamError",
@@ -452,6 +487,12 @@ __all__ = [
     "StreamRedactor",
     "StrictError",
     "SymlinkEscape",
+    "TapeEntry",
+    "TapeFault",
+    "TapeOpaque",
+    "TapeReport",
+    "TapeRow",
+    "TapeSequenceFault",
     "Terminal",
     "Text",
     "TextDelta",
@@ -467,8 +508,10 @@ __all__ = [
     "ToolUse",
     "ToolUseStart",
     "TranscriptCodec",
+    "TranscriptError",
     "TranscriptMessage",
     "TranscriptPart",
+    "TranscriptStore",
     "TruncatedStream",
     "TurntapeError",
     "TypedMessage",
@@ -528,6 +571,7 @@ __all__ = [
     "parse_tool_envelope",
     "part_from_media",
     "prune",
+    "read_tape",
     "reasoning_content_block",
     "reasoning_from_content",
     "redact_json",
@@ -576,6 +620,7 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
+    "FsyncPolicy": "turntape.transcript.store",
     "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
@@ -590,6 +635,7 @@ _LAZY = {
     "NativeDialect": "turntape.replay.native",
     "NativeResponse": "turntape.replay.native",
     "NativeToolCall": "turntape.replay.envelopes",
+    "NetworkFileSystemWarning": "turntape.transcript.network",
     "NoRedaction": "turntape.artifacts.redaction",
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
@@ -616,6 +662,7 @@ _LAZY = {
     "ReplayTexts": "turntape.replay.texts",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
+    "RewriteReport": "turntape.transcript.rewriting",
     "Role": "turntape.conversation",
     "SCRATCH_DIR": "turntape.artifacts.paths",
     "SecretRedactor": "turntape.artifacts.redaction",
@@ -626,6 +673,12 @@ _LAZY = {
     "StoredArtifact": "turntape.artifacts.prune",
     "StreamDecoder": "turntape._native",
     "StreamRedactor": "turntape.artifacts.redaction",
+    "TapeEntry": "turntape.transcript.entries",
+    "TapeFault": "turntape.transcript.entries",
+    "TapeOpaque": "turntape.transcript.entries",
+    "TapeReport": "turntape.transcript.report",
+    "TapeRow": "turntape.transcript.entries",
+    "TapeSequenceFault": "turntape.transcript.report",
     "TextPart": "turntape.replay.markers",
     "ToolChoice": "turntape.requests",
     "ToolDef": "turntape.requests",
@@ -636,6 +689,7 @@ _LAZY = {
     "TranscriptCodec": "turntape.transcript.codec",
     "TranscriptMessage": "turntape.transcript.rows",
     "TranscriptPart": "turntape.transcript.rows",
+    "TranscriptStore": "turntape.transcript.store",
     "TypedMessage": "turntape.replay.native",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
@@ -688,6 +742,7 @@ _LAZY = {
     "parse_tool_envelope": "turntape._native",
     "part_from_media": "turntape.transcript.media",
     "prune": "turntape.artifacts.prune",
+    "read_tape": "turntape.transcript.entries",
     "reasoning_content_block": "turntape.transcript.reasoning",
     "reasoning_from_content": "turntape.transcript.reasoning",
     "redact_json": "turntape.artifacts.structure",

@@ -1,6 +1,7 @@
 """The extension module: the Rust core behind the public names of :mod:`turntape`."""
 
 from collections.abc import Collection, Iterable, Mapping
+from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
 from turntape.errors import StreamError
@@ -20,6 +21,7 @@ __all__ = [
     "SecretStream",
     "SseDecoder",
     "StreamDecoder",
+    "TapeFile",
     "__version__",
     "assemble",
     "check_arguments",
@@ -44,6 +46,7 @@ __all__ = [
     "read_extra_content",
     "row_content",
     "split_image_parts",
+    "sync_folder",
     "write_json",
 ]
 
@@ -495,6 +498,48 @@ def has_image_parts(text: str, /) -> bool:
     >>> has_image_parts("[OH_IMAGE:no end")
     False
     """
+
+@final
+class TapeFile:
+    """The files under a ``TranscriptStore``: one that lines are appended to, and the lock beside it.
+
+    Used by one thread at a time. Both files are opened when they are needed.
+
+    Args:
+        path: The file.
+        lock_path: The lock file.
+    """
+
+    def __new__(cls, path: str | PathLike[str], lock_path: str | PathLike[str]) -> TapeFile: ...
+    def acquire(self, timeout: float | None = None, /) -> bool:
+        """Take the lock; return whether it was got in so many seconds. None waits for ever."""
+    def release(self) -> None:
+        """Give the lock back."""
+    def append(self, line: bytes, timeout: float | None = None, /) -> tuple[int, int] | None:
+        """Append a line by one write, with the lock taken for it.
+
+        Returns:
+            How long the file was and where the line begins; None where the lock was not got in time.
+        """
+    def sync(self) -> None:
+        """Wait until the disk has what was appended."""
+    def open(self) -> None:
+        """Open the file if it is not, or if the path leads elsewhere by now; the lock must be held."""
+    def forget(self) -> None:
+        """Close the file, so that the next append opens what the path leads to then."""
+    def close(self) -> None:
+        """Close both files and give the lock back."""
+    def abandon(self) -> None:
+        """Close both files in a forked process, where the lock is still the parent's."""
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of the open file; None where it is closed or the system does not say."""
+    @property
+    def torn(self) -> bool:
+        """Whether a failed write left a part of its line behind."""
+
+def sync_folder(path: str | PathLike[str], /) -> None:
+    """Wait until the disk knows what the folder of a file holds."""
 
 def write_json(value: Any, /) -> tuple[bytes, int]:
     r"""Write a value as compact JSON in UTF-8.

@@ -35,9 +35,15 @@ __all__ = [
     "RedactionRuleError",
     "SequenceError",
     "StorageFailed",
+    "StoreBroken",
+    "StoreChanged",
+    "StoreError",
+    "StoreLocked",
+    "StoreWriteError",
     "StreamError",
     "StrictError",
     "SymlinkEscape",
+    "TranscriptError",
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
@@ -133,6 +139,75 @@ class MessageError(TurntapeError, ValueError):
 
 class IncompleteTurn(TurntapeError, ValueError):
     """A turn that the wire did not end was to become a message of a history."""
+
+
+class TranscriptError(TurntapeError, ValueError):
+    """A line of a transcript that is no row.
+
+    Attributes:
+        line: Its number, counted from 1.
+        start: Where it begins, in bytes from the start of the file.
+        end: Where it ends, its line end not counted.
+    """
+
+    line: int
+    start: int
+    end: int
+
+    def __init__(self, message: str, *, line: int, start: int, end: int) -> None:
+        """Make the error from one sentence for people and the line's place."""
+        super().__init__(message)
+        self.line = line
+        self.start = start
+        self.end = end
+
+
+class StoreError(TurntapeError):
+    """Something about a tape's file. None of its texts quotes what the tape holds.
+
+    Attributes:
+        path: The tape.
+    """
+
+    path: str
+
+    def __init__(self, message: str, *, path: str) -> None:
+        """Make the error from one sentence for people and the tape's path."""
+        super().__init__(message)
+        self.path = path
+
+
+class StoreLocked(StoreError):
+    """Another writer had the tape all the time that was allowed for waiting. Nothing was written."""
+
+
+class StoreWriteError(StoreError):
+    """The system refused, and the tape is as it was before. Its cause is the system's error.
+
+    Attributes:
+        errno: The system's number, where there is one.
+    """
+
+    errno: int | None
+
+    def __init__(self, message: str, *, path: str, errno: int | None) -> None:
+        """Make the error from one sentence for people and what the system said."""
+        super().__init__(message, path=path)
+        self.errno = errno
+
+
+class StoreBroken(StoreError):
+    """What this store last wrote may not be on the disk, or not whole: it writes no more.
+
+    Read the tape, and go on with a new store.
+    """
+
+
+class StoreChanged(StoreError):
+    """Other writers changed the tape since this store read it: a rewrite would lose what they wrote.
+
+    Read again, and rewrite that.
+    """
 
 
 class InvalidRequest(TurntapeError, ValueError):
