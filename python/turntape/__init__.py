@@ -172,6 +172,17 @@ if TYPE_CHECKING:
         TapeRow,
         read_tape,
     )
+    from turntape.transcript.importers.base import (
+        ImportedRow,
+        ImportItem,
+        ImportLoss,
+        ImportLossCode,
+    )
+    from turntape.transcript.importers.formats import (
+        IMPORT_FORMATS,
+        ImportFormat,
+        import_transcript,
+    )
     from turntape.transcript.lifting import (
         normalized,
     )
@@ -233,6 +244,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DELETE",
     "IMAGE_MARKER_PREFIX",
+    "IMPORT_FORMATS",
     "AssistantBlock",
     "AssistantEnvelope",
     "AssistantMessage",
@@ -264,6 +276,11 @@ __all__ = [
     "HistoryItem",
     "Image",
     "ImagePart",
+    "ImportFormat",
+    "ImportItem",
+    "ImportLoss",
+    "ImportLossCode",
+    "ImportedRow",
     "IncompleteTurn",
     "InputJsonDelta",
     "InvalidRequest",
@@ -369,6 +386,7 @@ __all__ = [
     "from_provider_messages",
     "from_request",
     "has_image_parts",
+    "import_transcript",
     "is_synthetic",
     "iter_events",
     "join_image_parts",
@@ -419,8 +437,14 @@ _LAZY = {
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
     "IMAGE_MARKER_PREFIX": "turntape.replay.markers",
+    "IMPORT_FORMATS": "turntape.transcript.importers.formats",
     "Image": "turntape.media",
     "ImagePart": "turntape.replay.markers",
+    "ImportFormat": "turntape.transcript.importers.formats",
+    "ImportItem": "turntape.transcript.importers.base",
+    "ImportLoss": "turntape.transcript.importers.base",
+    "ImportLossCode": "turntape.transcript.importers.base",
+    "ImportedRow": "turntape.transcript.importers.base",
     "LosslessCodec": "turntape.transcript.codec",
     "MediaBlock": "turntape.media",
     "MediaSource": "turntape.media",
@@ -487,6 +511,7 @@ _LAZY = {
     "from_provider_messages": "turntape.wire.inbound.read",
     "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
+    "import_transcript": "turntape.transcript.importers.formats",
     "is_synthetic": "turntape.transcript.repair",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from turntape.errors import EnvelopeError
 from turntape.transcript.entries import MAX_LINE_BYTES, split_lines
@@ -27,6 +27,7 @@ from turntape.wire.dialect import Dialect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from turntape.transcript.entries import ByteSource
     from turntape.transcript.importers.base import Importer, ImportItem
 
 __all__ = ["IMPORT_FORMATS", "ImportFormat", "import_transcript"]
@@ -83,7 +84,7 @@ IMPORT_FORMATS = {
 
 
 def import_transcript(
-    file: BinaryIO,
+    file: ByteSource,
     format: str,  # noqa: A002 (what it is)
     /,
     *,
@@ -119,7 +120,7 @@ def _format(name: str) -> ImportFormat:
     return found
 
 
-def _items(file: BinaryIO, importer: Importer, max_line_bytes: int) -> Iterator[ImportItem]:
+def _items(file: ByteSource, importer: Importer, max_line_bytes: int) -> Iterator[ImportItem]:
     for line, _, _, raw, _ in split_lines(file, None, max_line_bytes):
         if raw is None:
             yield ImportLoss(line, "unreadable_line", f"it is longer than {max_line_bytes} bytes")
