@@ -29,6 +29,7 @@ __all__ = [
     "is_list",
     "is_object",
     "read_messages",
+    "text_of",
     "with_metadata",
 ]
 
@@ -156,6 +157,12 @@ def with_metadata(
     if not metadata:
         return row
     return replace(row, extra_metadata={**(row.extra_metadata or {}), name: dict(metadata)})
+
+
+def text_of(members: Mapping[str, Any], name: str) -> str | None:
+    """A member that is a text; None where it is none."""
+    value = members.get(name)
+    return value if isinstance(value, str) else None
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

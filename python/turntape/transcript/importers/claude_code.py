@@ -17,6 +17,7 @@ from turntape.transcript.importers.base import (
     is_list,
     is_object,
     read_messages,
+    text_of,
     with_metadata,
 )
 from turntape.transcript.members import member_texts
@@ -58,7 +59,7 @@ class ClaudeCodeLog:
 
     def take(self, line: int, text: str, value: dict[str, Any], /) -> Iterator[ImportItem]:
         """Read a line; see ``Importer.take``."""
-        kind, message = value.get("type"), value.get("message")
+        kind, message = text_of(value, "type"), value.get("message")
         if kind not in {"user", "assistant"}:
             shown = (
                 f"a record of type {kind}" if isinstance(kind, str) else "a record without a type"
@@ -89,19 +90,17 @@ class ClaudeCodeLog:
         self, line: int, record: dict[str, Any], message: dict[str, Any], members: dict[str, str]
     ) -> Iterator[ImportItem]:
         """Take a line of a turn, which goes on as long as its id comes again."""
-        identity = message.get("id")
+        identity = text_of(message, "id") or ""
         turn = self._turn
         content = members["content"].strip()[1:-1].strip()
         blocks = [content] if content else []
-        if turn is not None and isinstance(identity, str) and identity == turn.id:
+        if turn is not None and identity and identity == turn.id:
             turn.blocks += blocks
             # The last line has the final usage and stop reason.
             turn.members, turn.message = members, message
             return
         yield from self._flush()
-        self._turn = _Turn(
-            line, identity if isinstance(identity, str) else "", record, members, message, blocks
-        )
+        self._turn = _Turn(line, identity, record, members, message, blocks)
 
     def _flush(self) -> Iterator[ImportItem]:
         turn, self._turn = self._turn, None
@@ -121,13 +120,13 @@ class ClaudeCodeLog:
         texts = {**members, "content": "".join(content)}
         # Null is how the tool writes that there is none yet.
         form = ",".join(f'"{name}":{text}' for name, text in texts.items() if text != "null")
-        model = message.get("model")
+        model = text_of(message, "model")
         read = read_messages(
             line,
             f"[{{{form}}}]",
             Dialect.ANTHROPIC,
             vendor=None if model == _NO_MODEL else "anthropic",
-            model=model if isinstance(model, str) else None,
+            model=model,
         )
         metadata = {name: value for name, value in record.items() if name not in _MAPPED}
         usage = message.get("usage")
@@ -139,9 +138,9 @@ class ClaudeCodeLog:
             if isinstance(item, ImportedRow):
                 row = replace(
                     item.row,
-                    id=_text(record, "uuid"),
-                    created_at=_text(record, "timestamp"),
-                    request_id=_text(record, "requestId"),
+                    id=text_of(record, "uuid"),
+                    created_at=text_of(record, "timestamp"),
+                    request_id=text_of(record, "requestId"),
                     interrupted=item.row.interrupted or cut,
                     usage=_usage(usage) if first and is_object(usage) else item.row.usage,
                 )
@@ -150,11 +149,6 @@ class ClaudeCodeLog:
                 first = False
             else:
                 yield item
-
-
-def _text(record: dict[str, Any], name: str) -> str | None:
-    value = record.get(name)
-    return value if isinstance(value, str) else None
 
 
 def _usage(form: dict[str, Any]) -> Usage | None:

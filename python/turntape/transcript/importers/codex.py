@@ -15,6 +15,7 @@ from turntape.transcript.importers.base import (
     ImportLoss,
     is_object,
     read_messages,
+    text_of,
 )
 from turntape.transcript.members import member_texts
 from turntape.wire.dialect import Dialect
@@ -64,14 +65,14 @@ class CodexRollout:
     def take(self, line: int, text: str, value: dict[str, Any], /) -> Iterator[ImportItem]:
         """Read a line; see ``Importer.take``."""
         payload = value.get("payload")
-        kind = value.get("type")
+        kind = text_of(value, "type")
         if not is_object(payload):
             yield from self._bare(line, text, value)
         elif kind == "response_item":
             yield from self._item(line, member_texts(text)["payload"], payload, value)
         elif kind == "turn_context":
-            model = payload.get("model")
-            if isinstance(model, str) and model != self._model:
+            model = text_of(payload, "model")
+            if model is not None and model != self._model:
                 yield from self._flush()
                 self._model = model
             yield ImportLoss(
@@ -80,7 +81,8 @@ class CodexRollout:
         elif kind == "event_msg":
             if payload.get("type") == "token_count" and self._count(payload):
                 return
-            yield ImportLoss(line, "not_a_message", f"an event of type {payload.get('type')}")
+            named = text_of(payload, "type")
+            yield ImportLoss(line, "not_a_message", f"an event of type {named}")
         else:
             yield ImportLoss(line, "not_a_message", f"a record of type {kind}")
 
@@ -90,10 +92,10 @@ class CodexRollout:
 
     def _bare(self, line: int, text: str, value: dict[str, Any]) -> Iterator[ImportItem]:
         """Read a line of the first versions."""
-        kind = value.get("type")
+        kind = text_of(value, "type")
         if kind == "message" or kind in _MODEL_ITEMS | _RESULT_ITEMS:
             yield from self._item(line, text, value, value)
-        elif isinstance(kind, str):
+        elif kind is not None:
             yield ImportLoss(line, "not_a_message", f"a record of type {kind}")
         else:
             yield ImportLoss(line, "not_a_message", "a record without a type")
@@ -101,7 +103,7 @@ class CodexRollout:
     def _item(
         self, line: int, text: str, item: dict[str, Any], record: dict[str, Any]
     ) -> Iterator[ImportItem]:
-        kind = item.get("type")
+        kind = text_of(item, "type")
         if kind in _OWN_ITEMS:
             yield ImportLoss(line, "not_a_message", f"an item of type {kind}")
             return
@@ -113,8 +115,7 @@ class CodexRollout:
         # What the user and the host say is a message each.
         if run is None or run.kind != side or side == "other":
             yield from self._flush()
-            timestamp = record.get("timestamp")
-            run = self._run = _Run(side, timestamp if isinstance(timestamp, str) else None)
+            run = self._run = _Run(side, text_of(record, "timestamp"))
         texts = member_texts(text)
         for name in _NOTED:
             if texts.pop(name, "null") != "null":

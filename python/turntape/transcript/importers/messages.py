@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from turntape.transcript.importers.base import ImportLoss, is_list, read_messages
+from turntape.transcript.importers.base import ImportLoss, is_list, read_messages, text_of
 from turntape.transcript.members import member_texts
 from turntape.wire.dialect import Dialect
 
@@ -44,7 +44,6 @@ class MessageLines:
             yield ImportLoss(line, "other_conversation", detail)
         self._any = True
         texts = member_texts(text)
-        model = value.get("model")
         if self._dialect is Dialect.ANTHROPIC and value.get("system"):
             # There it stands beside the messages, as a text or as blocks.
             system = f'[{{"role":"system","content":{texts["system"]}}}]'
@@ -55,9 +54,9 @@ class MessageLines:
                 line,
                 texts["messages"],
                 self._dialect,
-                model=model if isinstance(model, str) else None,
+                model=text_of(value, "model"),
             )
         else:
             yield ImportLoss(line, "invalid_message", "its messages are no list")
-        for name in texts.keys() - {"messages", "model"}:
+        for name in sorted(texts.keys() - {"messages", "model"}):
             yield ImportLoss(line, "left_out", name)
