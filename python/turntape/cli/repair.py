@@ -126,23 +126,24 @@ class _Repair:
         for note in notes:
             self._done += 1
             self._say(self._lines[note.row], note.code, note.detail)
-        places = {id(row): place for place, row in enumerate(self._rows, 1)}
-        yield from self._before(0, 0)
-        behind = 0
-        for row in rows:
+        behind = self._places(rows)
+        yield from behind.get(-1, ())
+        for index, row in enumerate(rows):
             self._written += 1
             yield encode_line(row)
-            place = places.get(id(row), 0)
-            # A row that was moved forward does not take what stood before it along.
-            if place > behind:
-                yield from self._before(behind + 1, place)
-                behind = place
-        yield from self._before(behind + 1, len(self._rows))
+            yield from behind.get(index, ())
 
-    def _before(self, start: int, stop: int) -> Iterable[bytes]:
-        """Opaque lines that had at least ``start`` and at most ``stop`` rows before them."""
-        for place in range(start, stop + 1):
-            yield from self._opaque.pop(place, ())
+    def _places(self, rows: Iterable[turntape.TranscriptMessage]) -> dict[int, list[bytes]]:
+        """Behind which of the new rows opaque lines stand: the last of those that stood before them."""
+        index_of = {id(row): index for index, row in enumerate(rows)}
+        behind: defaultdict[int, list[bytes]] = defaultdict(list)
+        last = -1
+        for before in range(len(self._rows) + 1):
+            if before:
+                last = max(last, index_of.get(id(self._rows[before - 1]), -1))
+            if before in self._opaque:
+                behind[last] += self._opaque[before]
+        return behind
 
     def _say(self, line: int, what: str, detail: str) -> None:
         self._output.line((f"line {line:,}: ", "bold"), (f"{what} ", "yellow"), clean(detail))

@@ -9,6 +9,7 @@ from turntape.conversation import ToolResult
 from turntape.errors import InvalidRequest
 from turntape.media import Audio, Document, Image, Video
 from turntape.transcript.media import has_no_part
+from turntape.transcript.rows import stored_beside
 from turntape.transcript.stored import rows_of
 from turntape.wire.inbound.read import from_provider_messages
 
@@ -132,10 +133,16 @@ def read_messages(
     for message in messages:
         for kind in _kinds_without_part(message):
             yield ImportLoss(line, "media_bytes", f"the bytes of a block of {kind}")
-        for row in rows_of(message):
+        for row in _rows_of(message):
             yield ImportedRow(line, row)
     for note in notes:
         yield ImportLoss(line, "changed", f"{note.code}: {note.detail}")
+
+
+def _rows_of(message: Message) -> list[TranscriptMessage]:
+    """The rows of a message. Where it came from is kept only where something in it is of that wire's own."""
+    rows = rows_of(replace(message, dialect=None, vendor=None))
+    return rows_of(message) if any(map(stored_beside, rows)) else rows
 
 
 _MEDIA = (Audio, Document, Image, Video)
