@@ -203,7 +203,9 @@ def test_foreign_lines_in_every_place(path, foreign):
 
 
 @posix
-def test_the_file_may_be_replaced_or_removed_between_two_rows(path):
+@pytest.mark.parametrize("told", [True, False])
+def test_the_file_may_be_replaced_or_removed_between_two_rows(path, monkeypatch, told):
+    monkeypatch.setattr(store_module, "_INODES_ARE_TOLD", told)
     with TranscriptStore(path) as store:
         store.append(said("1"))
         path.rename(path.with_suffix(".old"))
@@ -373,8 +375,10 @@ def held(path: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.parametrize("told", [True, False])
 @pytest.mark.parametrize("timeout", [0, 0.05])
-def test_waiting_for_another_process_has_an_end(path, timeout):
+def test_waiting_for_another_process_has_an_end(path, timeout, monkeypatch, told):
+    monkeypatch.setattr(store_module, "_INODES_ARE_TOLD", told)
     with TranscriptStore(path, timeout=timeout) as store:
         store.append(said("q"))
         with held(path) as other:

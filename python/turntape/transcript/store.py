@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FsyncPolicy", "TranscriptStore"]
 
+# Rust's standard library shows device and inode on Unix alone.
+_INODES_ARE_TOLD = os.name == "posix"
+
 FsyncPolicy: TypeAlias = Literal["always", "batch", "never"]
 """When a store waits for the disk: before every ``append`` returns, now and then, or not at all."""
 
@@ -233,6 +236,8 @@ class TranscriptStore:
         try:
             if not self._ready:
                 self._make_folder()
+            if not _INODES_ARE_TOLD and not self._look_at_path():
+                self._say_locked()
             placed = self._file.append(lines, self._timeout)
             if placed is None:
                 self._say_locked()
@@ -245,6 +250,24 @@ class TranscriptStore:
             self._fail(error)
         finally:
             lock.release()
+
+    def _look_at_path(self) -> bool:
+        """Take the lock between processes, and close the file if the path leads elsewhere by now.
+
+        Where the extension cannot compare device and inode, Python can.
+        """
+        if not self._file.acquire(self._timeout):
+            return False
+        try:
+            there = self._look()[0]
+            if there != self._opened_identity:
+                self._file.forget()
+                self._file.open()
+                self._opened_identity = self._look()[0]
+        except BaseException:
+            self._file.release()
+            raise
+        return True
 
     def _wait(self) -> bool:
         timeout = self._timeout
@@ -432,6 +455,7 @@ class TranscriptStore:
             if not whole:
                 new.reject_the_rest()
             self._file.forget()
+            self._opened_identity = None
             report = new.put_in_place()
         self._unsynced = 0
         self._known_identity, self._known_end = self._look()
@@ -484,6 +508,7 @@ class TranscriptStore:
     def _open_files(self) -> None:
         self._turn = turn_of(self.path)
         self._file = TapeFile(self.path, self.lock_path)
+        self._opened_identity: tuple[int, int] | None = None
 
     def forked(self) -> None:
         """In a forked process, which calls this by itself: leave the parent's files and locks alone."""
