@@ -17,6 +17,8 @@ from turntape.replay.markers import ImagePart, TextPart
 from turntape.wire.dialect import Dialect
 
 __all__ = [
+    "SecretMatcher",
+    "SecretStream",
     "SseDecoder",
     "StreamDecoder",
     "TapeFile",
@@ -50,7 +52,50 @@ __all__ = [
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
 
+_Allow: TypeAlias = tuple[list[str], list[str], str, bool]
+_Rule: TypeAlias = tuple[str, str, int, float, list[str], list[_Allow]]
+
 __version__: str
+
+@final
+class SecretMatcher:
+    """Compiled secret rules.
+
+    Args:
+        rules: Id, regex, group of the secret, entropy, keywords and allowlists of each.
+        allowlists: What is for all rules, or for those of the ids beside it. An allowlist is its regexes,
+            its stopwords, what the regexes look at, and whether both must agree.
+
+    Raises:
+        RedactionRuleError: A rule does not compile.
+    """
+
+    def __new__(
+        cls, rules: list[_Rule], allowlists: list[tuple[_Allow, list[str]]], /
+    ) -> SecretMatcher: ...
+    def redact(self, text: str, /) -> str | None:
+        """Replace the secrets of a text; None where there is none."""
+
+    def find(self, text: str, /) -> list[tuple[int, int, str]]:
+        """Find the secrets of a text: from and to which character, and the rule's id."""
+
+    def __len__(self, /) -> int: ...
+
+@final
+class SecretStream:
+    """Replaces the secrets of a text that comes in pieces.
+
+    Args:
+        matcher: The rules.
+        max_match: How long a match may be that is promised to be found, in bytes.
+    """
+
+    def __new__(cls, matcher: SecretMatcher, /, *, max_match: int) -> SecretStream: ...
+    def feed(self, piece: str, /) -> str:
+        """Take the next piece; return what is decided."""
+
+    def finish(self) -> str:
+        """End the text; return the rest."""
 
 @final
 class SseDecoder:

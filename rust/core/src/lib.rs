@@ -16,6 +16,7 @@ pub mod event;
 pub mod image_marker;
 pub mod json;
 pub mod json_array;
+pub mod redact;
 pub mod sse;
 pub mod tape;
 pub mod usage;
