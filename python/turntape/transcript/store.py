@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn, TypeAlias
 
 from turntape._native import TapeFile, sync_folder
+from turntape.artifacts.structure import redact_row
 from turntape.errors import (
     StoreBroken,
     StoreChanged,
@@ -30,7 +31,6 @@ from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, T
 from turntape.transcript.lines import encode_line
 from turntape.transcript.locking import reset_after_fork, take, turn_of
 from turntape.transcript.network import NetworkFileSystemWarning, network_file_system
-from turntape.transcript.redacting import redacted_row
 from turntape.transcript.report import report_on
 from turntape.transcript.rewriting import Replacement
 from turntape.transcript.rows import TranscriptMessage
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from turntape.artifacts.redaction import ArtifactRedactor
     from turntape.transcript.entries import TapeEntry
-    from turntape.transcript.redacting import TextRedactor
     from turntape.transcript.report import TapeReport
     from turntape.transcript.rewriting import RewriteReport
 
@@ -70,9 +70,9 @@ class TranscriptStore:
 
     Args:
         path: The tape.
-        redactor: Takes secrets out of every row before it is written: out of the content, the texts of
-            parts, the argument texts of calls and the strings of the metadata, never out of signatures,
-            opaque data, ids or names. With None rows are written verbatim.
+        redactor: Takes secrets out of every row before it is written, as ``redact_row`` does: out of the
+            content, the parts, the argument texts of calls and the strings of the metadata, never out of
+            signatures, opaque data, ids or names. With None rows are written verbatim.
         fsync: ``always``: before ``append`` returns. ``batch``: at most once in ``batch_rows`` rows or
             ``batch_seconds`` seconds, looked at when a row is appended, and at ``flush`` and ``close``.
             ``never``: left to the system, but for ``flush``.
@@ -89,7 +89,7 @@ class TranscriptStore:
         self,
         path: str | os.PathLike[str],
         *,
-        redactor: TextRedactor | None = None,
+        redactor: ArtifactRedactor | None = None,
         fsync: FsyncPolicy = "batch",
         timeout: float | None = 30.0,
         batch_rows: int = 64,
@@ -225,7 +225,7 @@ class TranscriptStore:
 
     def _line(self, row: TranscriptMessage) -> bytes:
         if self._redactor is not None:
-            row = redacted_row(row, self._redactor)
+            row = redact_row(row, self._redactor)
         return encode_line(row)
 
     def _append(self, lines: bytes, count: int) -> None:
