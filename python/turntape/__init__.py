@@ -327,8 +327,10 @@ if TYPE_CHECKING:
         VideoPart,
     )
     from turntape.transcript.store import (
-        FsyncPolicy,
         TranscriptStore,
+    )
+    from turntape.transcript.syncing import (
+        FsyncPolicy,
     )
     from turntape.transcript.validation import (
         SequenceFault,
@@ -638,7 +640,7 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
-    "FsyncPolicy": "turntape.transcript.store",
+    "FsyncPolicy": "turntape.transcript.syncing",
     "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",

@@ -22,6 +22,7 @@ from turntape import (
     EnvelopeError,
     NativeToolCall,
     NetworkFileSystemWarning,
+    Redacted,
     RewriteReport,
     StoreBroken,
     StoreChanged,
@@ -289,7 +290,7 @@ def test_batch_syncs_once_in_so_many_rows(path, disk):
 
 def test_batch_syncs_what_is_old(path, disk, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("turntape.transcript.store.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("turntape.transcript.syncing.time.monotonic", lambda: now[0])
     with TranscriptStore(path, batch_rows=1000, batch_seconds=2.0) as store:
         for passed, syncs in ((0.0, 0), (1.0, 0), (0.9, 0), (0.2, 1), (1.9, 1), (1.9, 1), (0.1, 2)):
             now[0] += passed
@@ -723,18 +724,13 @@ def test_a_folder_that_cannot_be_synced_breaks_the_store(path, monkeypatch):
 # Redaction ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Redacted:
-    text: str
-
-
 class Scrub:
     """Replaces `SECRET`, and raises at `BOOM`."""
 
     def redact(self, text: str, /) -> Redacted:
         if "BOOM" in text:
             raise ValueError("refused")
-        return Redacted(text.replace("SECRET", "[gone]"))
+        return Redacted(text.replace("SECRET", "[gone]"), changed="SECRET" in text)
 
 
 def test_every_field_that_is_text_is_redacted_and_nothing_else(path):

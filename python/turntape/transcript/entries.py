@@ -128,7 +128,7 @@ TapeEntry: TypeAlias = TapeRow | TapeOpaque | TapeFault
 def read_tape(
     file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[TapeEntry]:
-    """Read a tape from where a file stands, line by line, in the memory of one line.
+    r"""Read a tape from where a file stands, line by line, in the memory of one line.
 
     Lines end with LF alone. It goes on past whatever is no row.
 
@@ -136,6 +136,10 @@ def read_tape(
         file: The file, opened for reading bytes.
         limit: How many bytes are read; None for all. What comes after them is not looked at.
         max_line_bytes: A longer line is a fault, and is skipped without being kept.
+
+    >>> from io import BytesIO
+    >>> [entry.type for entry in read_tape(BytesIO(b'{"role":"user","content":"q"}\n{"role"'))]
+    ['row', 'fault']
     """
     for line, start, end, raw, ended in split_lines(file, limit, max_line_bytes):
         if raw is None:
