@@ -270,6 +270,17 @@ if TYPE_CHECKING:
         TapeRow,
         read_tape,
     )
+    from turntape.transcript.importers.base import (
+        ImportedRow,
+        ImportItem,
+        ImportLoss,
+        ImportLossCode,
+    )
+    from turntape.transcript.importers.formats import (
+        IMPORT_FORMATS,
+        ImportFormat,
+        import_transcript,
+    )
     from turntape.transcript.lifting import (
         normalized,
     )
@@ -316,8 +327,10 @@ if TYPE_CHECKING:
         VideoPart,
     )
     from turntape.transcript.store import (
-        FsyncPolicy,
         TranscriptStore,
+    )
+    from turntape.transcript.syncing import (
+        FsyncPolicy,
     )
     from turntape.transcript.validation import (
         SequenceFault,
@@ -361,6 +374,7 @@ __all__ = [
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES",
     "DELETE",
     "IMAGE_MARKER_PREFIX",
+    "IMPORT_FORMATS",
     "OUTPUTS_DIR",
     "SCRATCH_DIR",
     "VENDORS",
@@ -407,6 +421,11 @@ __all__ = [
     "HistoryItem",
     "Image",
     "ImagePart",
+    "ImportFormat",
+    "ImportItem",
+    "ImportLoss",
+    "ImportLossCode",
+    "ImportedRow",
     "IncompleteTurn",
     "InputJsonDelta",
     "InternalRoot",
@@ -547,6 +566,7 @@ __all__ = [
     "from_provider_messages",
     "from_request",
     "has_image_parts",
+    "import_transcript",
     "is_synthetic",
     "iter_events",
     "join_image_parts",
@@ -620,13 +640,19 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
-    "FsyncPolicy": "turntape.transcript.store",
+    "FsyncPolicy": "turntape.transcript.syncing",
     "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
     "IMAGE_MARKER_PREFIX": "turntape.replay.markers",
+    "IMPORT_FORMATS": "turntape.transcript.importers.formats",
     "Image": "turntape.media",
     "ImagePart": "turntape.replay.markers",
+    "ImportFormat": "turntape.transcript.importers.formats",
+    "ImportItem": "turntape.transcript.importers.base",
+    "ImportLoss": "turntape.transcript.importers.base",
+    "ImportLossCode": "turntape.transcript.importers.base",
+    "ImportedRow": "turntape.transcript.importers.base",
     "LosslessCodec": "turntape.transcript.codec",
     "MediaBlock": "turntape.media",
     "MediaSource": "turntape.media",
@@ -718,6 +744,7 @@ _LAZY = {
     "from_provider_messages": "turntape.wire.inbound.read",
     "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
+    "import_transcript": "turntape.transcript.importers.formats",
     "is_synthetic": "turntape.transcript.repair",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",

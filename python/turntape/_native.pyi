@@ -519,7 +519,7 @@ class TapeFile:
     def release(self) -> None:
         """Give the lock back."""
     def append(self, line: bytes, timeout: float | None = None, /) -> tuple[int, int] | None:
-        """Append a line by one write, with the lock taken for it.
+        """Append a line by one write, with the lock taken for it, and given back in any case.
 
         Returns:
             How long the file was and where the line begins; None where the lock was not got in time.

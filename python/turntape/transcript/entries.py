@@ -11,7 +11,7 @@ r"""What a tape is made of, line by line, and reading it as a stream.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from turntape.errors import TranscriptError
 from turntape.transcript.lines import OpaqueText, UnreadableText, decode_line
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_LINE_BYTES",
+    "ByteSource",
     "TapeEntry",
     "TapeFault",
     "TapeOpaque",
@@ -112,14 +113,22 @@ class TapeFault:
         )
 
 
+class ByteSource(Protocol):
+    """What bytes are read from: a file opened for reading bytes, or anything that reads alike."""
+
+    def read(self, size: int, /) -> bytes:
+        """Give the next bytes, some at least and ``size`` at most; none at the end."""
+        ...
+
+
 TapeEntry: TypeAlias = TapeRow | TapeOpaque | TapeFault
 """A line of a tape, told apart by ``type``. Blank lines are none."""
 
 
 def read_tape(
-    file: BinaryIO, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
+    file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[TapeEntry]:
-    """Read a tape from where a file stands, line by line, in the memory of one line.
+    r"""Read a tape from where a file stands, line by line, in the memory of one line.
 
     Lines end with LF alone. It goes on past whatever is no row.
 
@@ -127,6 +136,10 @@ def read_tape(
         file: The file, opened for reading bytes.
         limit: How many bytes are read; None for all. What comes after them is not looked at.
         max_line_bytes: A longer line is a fault, and is skipped without being kept.
+
+    >>> from io import BytesIO
+    >>> [entry.type for entry in read_tape(BytesIO(b'{"role":"user","content":"q"}\n{"role"'))]
+    ['row', 'fault']
     """
     for line, start, end, raw, ended in split_lines(file, limit, max_line_bytes):
         if raw is None:
@@ -149,7 +162,7 @@ def _entry(line: int, start: int, end: int, raw: bytes, *, ended: bool) -> TapeE
 
 
 def split_lines(
-    file: BinaryIO, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
+    file: ByteSource, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[tuple[int, int, int, bytes | None, bool]]:
     """Cut a file into lines.
 

@@ -343,7 +343,8 @@ def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
     except UnicodeDecodeError as error:
         return UnreadableText("not_utf8", f"byte {error.start} is not UTF-8")
     except json.JSONDecodeError as error:
-        return UnreadableText("not_json", f"{error.msg} at character {error.pos}")
+        what = error.msg.removesuffix(" starting at")
+        return UnreadableText("not_json", f"{what} at character {error.pos}")
     except RecursionError:
         return UnreadableText("not_json", "it is nested too deeply")
     except ValueError:
