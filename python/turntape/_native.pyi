@@ -46,9 +46,9 @@ __all__ = [
     "parse_tool_envelope",
     "read_extra_content",
     "read_lines",
+    "rounds_are_whole",
     "row_content",
     "split_image_parts",
-    "rounds_are_whole",
     "sync_folder",
     "write_json",
 ]
@@ -541,7 +541,7 @@ class TapeFile:
     def torn(self) -> bool:
         """Whether a failed write left a part of its line behind."""
 
-def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -> bool:  # noqa: FBT001 (the stub says what the function takes)
+def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -> bool:
     """Whether every call of these rows is answered once, right after it.
 
     False does not say that something is at fault: a row may be unusual, or a round very long.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from turntape.dict_form import DictForm
 from turntape._native import rounds_are_whole
+from turntape.dict_form import DictForm
 from turntape.errors import SequenceError
 from turntape.transcript.projections import transcript_to_message
 

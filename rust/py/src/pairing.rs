@@ -9,7 +9,10 @@ type Object<'py> = Bound<'py, PyAny>;
 /// Whether every call of these rows is answered once, right after it. False where it is not, and where a row
 /// is not what it should be: then the Python side says what is at fault.
 #[pyfunction]
-pub(crate) fn rounds_are_whole(rows: &Bound<'_, PyList>, include_interrupted: bool) -> PyResult<bool> {
+pub(crate) fn rounds_are_whole(
+    rows: &Bound<'_, PyList>,
+    include_interrupted: bool,
+) -> PyResult<bool> {
     let py = rows.py();
     let [interrupted, role, tool_calls, tool_call_id, id] = [
         intern!(py, "interrupted"),
@@ -54,7 +57,9 @@ pub(crate) fn rounds_are_whole(rows: &Bound<'_, PyList>, include_interrupted: bo
                 let declared = call.getattr(id)?;
                 let is_new = text(&declared)
                     .filter(|declared| !declared.is_empty())
-                    .is_some_and(|declared| waiting.iter().all(|call| text(call) != Some(declared)));
+                    .is_some_and(|declared| {
+                        waiting.iter().all(|call| text(call) != Some(declared))
+                    });
                 // A round of very many calls would be compared with itself over and over.
                 if !is_new || waiting.len() >= 64 {
                     return Ok(false);
