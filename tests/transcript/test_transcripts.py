@@ -479,6 +479,47 @@ def test_a_message_of_several_rows_keeps_or_loses_all_of_them():
     ]  # fmt: skip
 
 
+def test_an_edit_that_blocks_do_not_fit_any_more():
+    answers = Message.user([ToolResult("c1", "one"), Text("and "), Text("now?")])
+    result, rest = CODEC.reconcile([], [], [answers])
+    assert CODEC.decode_history([result, rest]) == [answers]
+    assert CODEC.decode_history([result, replace(rest, content="[gone]")]) == [
+        Message.tool_result("c1", "one"), Message.user("[gone]"),
+    ]  # fmt: skip
+    called = Message("assistant", (ToolResult("c1", "one"), Text("done")))
+    result, rest = CODEC.reconcile([], [], [called])
+    assert CODEC.decode_history([result, rest]) == [called]
+    assert CODEC.decode_history([replace(result, content="[gone]"), rest]) == [
+        Message.tool_result("c1", "[gone]"), Message.assistant("done"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [(0, 2, [0]), (1, 2, [0])],
+        [(0, 2, [0]), (1, 2, [2])],
+        [(0, 2, [1]), (1, 2, [2])],
+        [(0, 2, [0]), (1, 3, [1])],
+        [(0, 2, [0]), (0, 2, [1])],
+        [(1, 2, [0]), (1, 2, [1])],
+        [(0, 3, [0]), (1, 3, [1])],
+        [(0, 2, []), (1, 2, [1])],
+        [(0, 2, [0]), (2, 2, [1])],
+    ],
+)
+def test_rows_that_are_not_those_of_one_message(places):
+    rows = [
+        TranscriptMessage(
+            "user",
+            "said",
+            extra_metadata={"turntape": {"v": 1, "row": row, "rows": of, "blocks": blocks}},
+        )
+        for row, of, blocks in places
+    ]
+    assert CODEC.decode_history(rows) == [Message.user("said")] * 2
+
+
 def test_rows_of_a_message_that_fell_apart_do_not_grow_together_again():
     answers = Message.user([ToolResult("c1", "one"), ToolResult("c2", "two")])
     first, second = CODEC.reconcile([], [], [answers])
