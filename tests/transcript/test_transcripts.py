@@ -51,6 +51,7 @@ from turntape import (
     transcript_to_message,
     validate_native,
 )
+from turntape.transcript.redacting import redacted_row
 from turntape.transcript.rows import line_memory, remember
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def test_malformed_arguments(arguments, invalid):
 def test_a_cut_call_is_never_taken_for_a_whole_one(arguments):
     cut = Message.assistant([Text("on it"), ToolUse("c1", "dim", arguments, complete=False)])
     for rows in (message_to_native_transcripts(cut), CODEC.reconcile([], [], [cut])):
-        assert stored_in(rows[0]) == {"v": 1, "incomplete": ["c1"]}
+        assert stored_in(rows[0]) == {"v": 1, "incomplete": {"c1": True}}
         edited = replace(rows[0], content="[gone]")
         with pytest.raises(turntape.EnvelopeError, match="'c1' is not complete"):
             rows[0].legacy_content()
@@ -609,6 +610,44 @@ def test_an_edited_row_speaks_for_itself(changes):
     [message] = CODEC.decode_history([edited])
     assert message == transcript_to_message(edited)
     assert "U0lHPT0=" not in repr(message)
+
+
+class Redactor:
+    """Takes the made-up key out, and whatever else it is given."""
+
+    def redact(self, text: str) -> Text:
+        return Text(text.replace(KEY, "[gone]").replace("c1", "[gone]"))
+
+
+def test_a_redacted_turn_is_one_still():
+    """Both halves of a row are redacted alike, so that what is stored beside it counts still."""
+    turn = Message(
+        "assistant",
+        (
+            Thinking(f"They said {KEY}.", signature="U0lHPT0="),
+            Thinking("Hm.", signature="Qg=="),
+            RedactedThinkingBlock("RU5D"),
+            Text(f"key {KEY}"),
+            ToolUse("c1", "dim", f'{{"key":"{KEY}"}}', "R1NJRw==", complete=False),
+        ),
+        model="claude-heron-9",
+    )
+    [row] = CODEC.reconcile([], [], [turn])
+    redacted = redacted_row(row, Redactor())
+    assert KEY not in json.dumps(redacted.to_dict())
+    assert CODEC.decode_history([redacted]) == [
+        replace(
+            turn,
+            content=(
+                # A signature vouches for the text that it was made of.
+                Thinking("They said [gone]."),
+                Thinking("Hm.", signature="Qg=="),
+                RedactedThinkingBlock("RU5D"),
+                Text("key [gone]"),
+                ToolUse("c1", "dim", '{"key":"[gone]"}', "R1NJRw==", complete=False),
+            ),
+        )
+    ]
 
 
 @pytest.mark.parametrize(

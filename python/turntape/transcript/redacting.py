@@ -94,7 +94,12 @@ def _scrubbed(value: Any, scrub: Callable[[str], str]) -> Any:
         scrubbed = {
             name: item if name in _NEVER else _scrubbed(item, scrub) for name, item in value.items()
         }
-        return value if scrubbed == value else scrubbed
+        if scrubbed == value:
+            return value
+        if value.get("type") == "thinking" and scrubbed.get("text") != value.get("text"):
+            # A signature vouches for the text as it was: with any other a provider refuses it.
+            scrubbed.pop("signature", None)
+        return scrubbed
     if _is_list(value):
         scrubbed = [_scrubbed(item, scrub) for item in value]
         return value if scrubbed == list(value) else scrubbed
