@@ -135,6 +135,13 @@ ROWS: Final = (
         prefill=True,
     ),
     replace(
+        _OPEN,
+        family="nemotron",
+        maker="nvidia",
+        models=r"(?:.*-)?nemotron.*",
+        source="NVIDIA NIM docs",
+    ),
+    replace(
         PLAIN,
         family="llama-bedrock",
         maker="meta",
@@ -195,13 +202,6 @@ ROWS: Final = (
         tools=False,
     ),
     replace(_OPEN, family="granite", maker="ibm", models=r"granite.*", source="IBM watsonx docs"),
-    replace(
-        _OPEN,
-        family="nemotron",
-        maker="nvidia",
-        models=r"(?:.*-)?nemotron.*",
-        source="NVIDIA NIM docs",
-    ),
     replace(
         _OPEN, family="palmyra", maker="writer", models=r"palmyra.*", source="Writer API reference"
     ),
