@@ -15,7 +15,9 @@ from turntape.wire.capability_rows.base import (
 from turntape.wire.dialect import Dialect
 
 # Open weights, which every service runs in its own way: nothing is held back.
-_OPEN = replace(PLAIN, thinking=("effort",), efforts=("none", "minimal", *TO_MAX))
+_OPEN = replace(
+    PLAIN, thinking=("effort",), thinking_off="effort", efforts=("none", "minimal", *TO_MAX)
+)
 
 ROWS: Final = (
     replace(
