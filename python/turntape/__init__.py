@@ -22,19 +22,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from turntape.errors import (
+    AbsolutePath,
+    EmptyName,
     EnvelopeError,
     EventTooLarge,
     IncompleteTurn,
+    InternalRoot,
+    InternalState,
+    InvalidName,
+    InvalidRequest,
     InvalidToolArguments,
     MalformedEvent,
     MarkerError,
     MessageError,
+    OffloadError,
+    PairingError,
+    PathEscape,
+    ProjectionError,
     ProviderError,
+    RedactionFailed,
+    RedactionRuleError,
+    SequenceError,
+    StorageFailed,
+    StoreBroken,
+    StoreChanged,
+    StoreError,
+    StoreLocked,
+    StoreWriteError,
     StreamError,
     StrictError,
+    SymlinkEscape,
+    TranscriptError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
+    UnsafeDirectory,
+    UnsafeFile,
+    UnsupportedContent,
 )
 from turntape.events import (
     Citation,
@@ -65,7 +89,9 @@ from turntape.messages import (
     Thinking,
     ToolUse,
 )
-from turntape.wire.dialect import Dialect
+from turntape.wire.dialect import (
+    Dialect,
+)
 
 if TYPE_CHECKING:
     from turntape._native import (
@@ -89,6 +115,81 @@ if TYPE_CHECKING:
         parse_response,
         parse_tool_envelope,
         split_image_parts,
+    )
+    from turntape.artifacts.abstract import (
+        DEFAULT_OFFLOAD_THRESHOLD_BYTES,
+        build_abstract,
+        effective_offload_threshold,
+        should_offload,
+    )
+    from turntape.artifacts.handoff import (
+        HandoffStage,
+        note_artifact_handoff,
+    )
+    from turntape.artifacts.locate import (
+        resolve_pointer,
+    )
+    from turntape.artifacts.names import (
+        default_result_name,
+        sanitize_component,
+    )
+    from turntape.artifacts.offload import (
+        OnError,
+        OnRedactorError,
+        offload_oversized_result,
+    )
+    from turntape.artifacts.paths import (
+        OUTPUTS_DIR,
+        SCRATCH_DIR,
+        ArtifactKind,
+        relative_to_root,
+        resolve_artifact_path,
+    )
+    from turntape.artifacts.pointer import (
+        extract_artifact_paths,
+        render_artifact_pointer,
+    )
+    from turntape.artifacts.policy import (
+        ArtifactPathPolicy,
+        OpenPathPolicy,
+        PathPolicy,
+    )
+    from turntape.artifacts.prune import (
+        PruneReport,
+        StoredArtifact,
+        list_artifacts,
+        prune,
+    )
+    from turntape.artifacts.reading import (
+        ArtifactChunk,
+    )
+    from turntape.artifacts.redaction import (
+        ArtifactRedactor,
+        NoRedaction,
+        Redacted,
+        SecretRedactor,
+        SecretSpan,
+        StreamRedactor,
+    )
+    from turntape.artifacts.rule_pack import (
+        default_rules,
+    )
+    from turntape.artifacts.rules import (
+        Allowlist,
+        RedactionRule,
+    )
+    from turntape.artifacts.structure import (
+        redact_json,
+        redact_message,
+        redact_row,
+    )
+    from turntape.artifacts.structured import (
+        offload_structured_result,
+        offload_tool_result,
+    )
+    from turntape.artifacts.writer import (
+        ArtifactWriter,
+        OffloadedArtifact,
     )
     from turntape.conversation import (
         ContentBlock,
@@ -140,6 +241,12 @@ if TYPE_CHECKING:
         TypedMessage,
         pair_tool_cycles,
     )
+    from turntape.replay.pairing import (
+        PairingFault,
+    )
+    from turntape.replay.texts import (
+        ReplayTexts,
+    )
     from turntape.requests import (
         DELETE,
         CachePolicy,
@@ -152,6 +259,52 @@ if TYPE_CHECKING:
         ToolChoice,
         ToolDef,
     )
+    from turntape.transcript.codec import (
+        LosslessCodec,
+        TranscriptCodec,
+    )
+    from turntape.transcript.entries import (
+        TapeEntry,
+        TapeFault,
+        TapeOpaque,
+        TapeRow,
+        read_tape,
+    )
+    from turntape.transcript.lifting import (
+        normalized,
+    )
+    from turntape.transcript.media import (
+        media_from_part,
+        part_from_media,
+    )
+    from turntape.transcript.network import (
+        NetworkFileSystemWarning,
+    )
+    from turntape.transcript.projections import (
+        message_to_display_transcript,
+        message_to_display_transcripts,
+        message_to_native_transcript,
+        message_to_native_transcripts,
+        transcript_to_message,
+    )
+    from turntape.transcript.reasoning import (
+        reasoning_content_block,
+        reasoning_from_content,
+    )
+    from turntape.transcript.repair import (
+        RepairCode,
+        RepairNote,
+        RepairPolicy,
+        is_synthetic,
+        repair_native,
+    )
+    from turntape.transcript.report import (
+        TapeReport,
+        TapeSequenceFault,
+    )
+    from turntape.transcript.rewriting import (
+        RewriteReport,
+    )
     from turntape.transcript.rows import (
         AudioPart,
         DocumentPart,
@@ -162,17 +315,62 @@ if TYPE_CHECKING:
         UrlRef,
         VideoPart,
     )
-    from turntape.wire.capabilities import Capabilities, CapabilityTable, model_name
-    from turntape.wire.capability_rows import CAPABILITIES
-    from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
-    from turntape.wire.vendor_rows import VENDORS
-    from turntape.wire.vendors import VendorHabits
+    from turntape.transcript.store import (
+        FsyncPolicy,
+        TranscriptStore,
+    )
+    from turntape.transcript.validation import (
+        SequenceFault,
+        SequenceFaultCode,
+        native_transcript_to_messages,
+        validate_native,
+    )
+    from turntape.wire.capabilities import (
+        Capabilities,
+        CapabilityTable,
+        model_name,
+    )
+    from turntape.wire.capability_rows import (
+        CAPABILITIES,
+    )
+    from turntape.wire.inbound.read import (
+        from_provider_messages,
+        from_request,
+    )
+    from turntape.wire.outbound.build import (
+        build_request,
+    )
+    from turntape.wire.outbound.built import (
+        BuiltRequest,
+    )
+    from turntape.wire.streams import (
+        AsyncEventStream,
+        EventStream,
+        aiter_events,
+        iter_events,
+    )
+    from turntape.wire.vendor_rows import (
+        VENDORS,
+    )
+    from turntape.wire.vendors import (
+        VendorHabits,
+    )
 
 __all__ = [
     "CAPABILITIES",
+    "DEFAULT_OFFLOAD_THRESHOLD_BYTES",
     "DELETE",
     "IMAGE_MARKER_PREFIX",
+    "OUTPUTS_DIR",
+    "SCRATCH_DIR",
     "VENDORS",
+    "AbsolutePath",
+    "Allowlist",
+    "ArtifactChunk",
+    "ArtifactKind",
+    "ArtifactPathPolicy",
+    "ArtifactRedactor",
+    "ArtifactWriter",
     "AssistantBlock",
     "AssistantEnvelope",
     "AssistantMessage",
@@ -181,6 +379,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BuiltRequest",
     "CachePolicy",
     "Capabilities",
     "CapabilityTable",
@@ -197,17 +396,25 @@ __all__ = [
     "DropReason",
     "DroppedEntry",
     "Effort",
+    "EmptyName",
     "EnvelopeError",
     "EventStream",
     "EventTooLarge",
     "Extension",
+    "FsyncPolicy",
+    "HandoffStage",
     "HistoryEntry",
     "HistoryItem",
     "Image",
     "ImagePart",
     "IncompleteTurn",
     "InputJsonDelta",
+    "InternalRoot",
+    "InternalState",
+    "InvalidName",
+    "InvalidRequest",
     "InvalidToolArguments",
+    "LosslessCodec",
     "MalformedEvent",
     "MarkerError",
     "MediaBlock",
@@ -220,30 +427,72 @@ __all__ = [
     "NativeDialect",
     "NativeResponse",
     "NativeToolCall",
+    "NetworkFileSystemWarning",
+    "NoRedaction",
     "NonCanonical",
     "NonCanonicalCode",
+    "OffloadError",
+    "OffloadedArtifact",
+    "OnError",
+    "OnRedactorError",
+    "OpenPathPolicy",
     "PairedHistory",
+    "PairingError",
+    "PairingFault",
+    "PathEscape",
+    "PathPolicy",
     "PathRef",
     "PathSource",
+    "ProjectionError",
     "ProviderBlock",
     "ProviderError",
+    "PruneReport",
     "RawTool",
     "Reasoning",
+    "Redacted",
     "RedactedThinking",
     "RedactedThinkingBlock",
+    "RedactionFailed",
+    "RedactionRule",
+    "RedactionRuleError",
+    "RepairCode",
+    "RepairNote",
+    "RepairPolicy",
     "ReplayNote",
     "ReplayNoteCode",
+    "ReplayTexts",
     "ResponseFormat",
     "ResultBlock",
+    "RewriteReport",
     "Role",
+    "SecretRedactor",
+    "SecretSpan",
+    "SequenceError",
+    "SequenceFault",
+    "SequenceFaultCode",
     "SignatureDelta",
     "SseDecoder",
     "SseEvent",
     "StopReason",
+    "StorageFailed",
+    "StoreBroken",
+    "StoreChanged",
+    "StoreError",
+    "StoreLocked",
+    "StoreWriteError",
+    "StoredArtifact",
     "StreamDecoder",
     "StreamError",
     "StreamEvent",
+    "StreamRedactor",
     "StrictError",
+    "SymlinkEscape",
+    "TapeEntry",
+    "TapeFault",
+    "TapeOpaque",
+    "TapeReport",
+    "TapeRow",
+    "TapeSequenceFault",
     "Terminal",
     "Text",
     "TextDelta",
@@ -258,12 +507,18 @@ __all__ = [
     "ToolResults",
     "ToolUse",
     "ToolUseStart",
+    "TranscriptCodec",
+    "TranscriptError",
     "TranscriptMessage",
     "TranscriptPart",
+    "TranscriptStore",
     "TruncatedStream",
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
+    "UnsafeDirectory",
+    "UnsafeFile",
+    "UnsupportedContent",
     "UrlRef",
     "UrlSource",
     "Usage",
@@ -274,36 +529,81 @@ __all__ = [
     "__version__",
     "aiter_events",
     "assemble",
+    "build_abstract",
+    "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
     "decode_message",
+    "default_result_name",
+    "default_rules",
     "detect_dialect",
+    "effective_offload_threshold",
     "encode_assistant_envelope",
     "encode_sse",
     "encode_tool_envelope",
     "explain_not_canonical",
+    "extract_artifact_paths",
+    "from_provider_messages",
+    "from_request",
     "has_image_parts",
+    "is_synthetic",
     "iter_events",
     "join_image_parts",
+    "list_artifacts",
+    "media_from_part",
+    "message_to_display_transcript",
+    "message_to_display_transcripts",
+    "message_to_native_transcript",
+    "message_to_native_transcripts",
     "model_name",
+    "native_transcript_to_messages",
+    "normalized",
+    "note_artifact_handoff",
+    "offload_oversized_result",
+    "offload_structured_result",
+    "offload_tool_result",
     "pair_tool_cycles",
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
     "parse_canonical_tool_envelope",
     "parse_response",
     "parse_tool_envelope",
+    "part_from_media",
+    "prune",
+    "read_tape",
+    "reasoning_content_block",
+    "reasoning_from_content",
+    "redact_json",
+    "redact_message",
+    "redact_row",
+    "relative_to_root",
+    "render_artifact_pointer",
+    "repair_native",
+    "resolve_artifact_path",
+    "resolve_pointer",
+    "sanitize_component",
+    "should_offload",
     "split_image_parts",
+    "transcript_to_message",
+    "validate_native",
 ]
 
 # What is imported at first use (PEP 562): the extension module, and what stands on it.
 _LAZY = {
+    "Allowlist": "turntape.artifacts.rules",
+    "ArtifactChunk": "turntape.artifacts.reading",
+    "ArtifactKind": "turntape.artifacts.paths",
+    "ArtifactPathPolicy": "turntape.artifacts.policy",
+    "ArtifactRedactor": "turntape.artifacts.redaction",
+    "ArtifactWriter": "turntape.artifacts.writer",
     "AssistantEnvelope": "turntape.replay.envelopes",
     "AssistantToolCalls": "turntape.replay.native",
     "AsyncEventStream": "turntape.wire.streams",
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuiltRequest": "turntape.wire.outbound.built",
     "CAPABILITIES": "turntape.wire.capability_rows",
     "CachePolicy": "turntape.requests",
     "Capabilities": "turntape.wire.capabilities",
@@ -311,6 +611,7 @@ _LAZY = {
     "Chat": "turntape.replay.native",
     "ContentBlock": "turntape.conversation",
     "CustomRecord": "turntape.conversation",
+    "DEFAULT_OFFLOAD_THRESHOLD_BYTES": "turntape.artifacts.abstract",
     "DELETE": "turntape.requests",
     "Delete": "turntape.requests",
     "Document": "turntape.media",
@@ -319,11 +620,14 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
+    "FsyncPolicy": "turntape.transcript.store",
+    "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
     "IMAGE_MARKER_PREFIX": "turntape.replay.markers",
     "Image": "turntape.media",
     "ImagePart": "turntape.replay.markers",
+    "LosslessCodec": "turntape.transcript.codec",
     "MediaBlock": "turntape.media",
     "MediaSource": "turntape.media",
     "Message": "turntape.conversation",
@@ -331,20 +635,50 @@ _LAZY = {
     "NativeDialect": "turntape.replay.native",
     "NativeResponse": "turntape.replay.native",
     "NativeToolCall": "turntape.replay.envelopes",
+    "NetworkFileSystemWarning": "turntape.transcript.network",
+    "NoRedaction": "turntape.artifacts.redaction",
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
+    "OUTPUTS_DIR": "turntape.artifacts.paths",
+    "OffloadedArtifact": "turntape.artifacts.writer",
+    "OnError": "turntape.artifacts.offload",
+    "OnRedactorError": "turntape.artifacts.offload",
+    "OpenPathPolicy": "turntape.artifacts.policy",
     "PairedHistory": "turntape.replay.native",
+    "PairingFault": "turntape.replay.pairing",
+    "PathPolicy": "turntape.artifacts.policy",
     "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
+    "PruneReport": "turntape.artifacts.prune",
     "RawTool": "turntape.requests",
     "Reasoning": "turntape.requests",
+    "Redacted": "turntape.artifacts.redaction",
+    "RedactionRule": "turntape.artifacts.rules",
+    "RepairCode": "turntape.transcript.repair",
+    "RepairNote": "turntape.transcript.repair",
+    "RepairPolicy": "turntape.transcript.repair",
     "ReplayNote": "turntape.notes",
     "ReplayNoteCode": "turntape.notes",
+    "ReplayTexts": "turntape.replay.texts",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
+    "RewriteReport": "turntape.transcript.rewriting",
     "Role": "turntape.conversation",
+    "SCRATCH_DIR": "turntape.artifacts.paths",
+    "SecretRedactor": "turntape.artifacts.redaction",
+    "SecretSpan": "turntape.artifacts.redaction",
+    "SequenceFault": "turntape.transcript.validation",
+    "SequenceFaultCode": "turntape.transcript.validation",
     "SseDecoder": "turntape._native",
+    "StoredArtifact": "turntape.artifacts.prune",
     "StreamDecoder": "turntape._native",
+    "StreamRedactor": "turntape.artifacts.redaction",
+    "TapeEntry": "turntape.transcript.entries",
+    "TapeFault": "turntape.transcript.entries",
+    "TapeOpaque": "turntape.transcript.entries",
+    "TapeReport": "turntape.transcript.report",
+    "TapeRow": "turntape.transcript.entries",
+    "TapeSequenceFault": "turntape.transcript.report",
     "TextPart": "turntape.replay.markers",
     "ToolChoice": "turntape.requests",
     "ToolDef": "turntape.requests",
@@ -352,8 +686,10 @@ _LAZY = {
     "ToolFailure": "turntape.transcript.rows",
     "ToolResult": "turntape.conversation",
     "ToolResults": "turntape.replay.native",
+    "TranscriptCodec": "turntape.transcript.codec",
     "TranscriptMessage": "turntape.transcript.rows",
     "TranscriptPart": "turntape.transcript.rows",
+    "TranscriptStore": "turntape.transcript.store",
     "TypedMessage": "turntape.replay.native",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
@@ -364,26 +700,64 @@ _LAZY = {
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
+    "build_abstract": "turntape.artifacts.abstract",
+    "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",
     "decode_message": "turntape._native",
+    "default_result_name": "turntape.artifacts.names",
+    "default_rules": "turntape.artifacts.rule_pack",
     "detect_dialect": "turntape._native",
+    "effective_offload_threshold": "turntape.artifacts.abstract",
     "encode_assistant_envelope": "turntape._native",
     "encode_sse": "turntape._native",
     "encode_tool_envelope": "turntape._native",
     "explain_not_canonical": "turntape._native",
+    "extract_artifact_paths": "turntape.artifacts.pointer",
+    "from_provider_messages": "turntape.wire.inbound.read",
+    "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
+    "is_synthetic": "turntape.transcript.repair",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",
+    "list_artifacts": "turntape.artifacts.prune",
+    "media_from_part": "turntape.transcript.media",
+    "message_to_display_transcript": "turntape.transcript.projections",
+    "message_to_display_transcripts": "turntape.transcript.projections",
+    "message_to_native_transcript": "turntape.transcript.projections",
+    "message_to_native_transcripts": "turntape.transcript.projections",
     "model_name": "turntape.wire.capabilities",
+    "native_transcript_to_messages": "turntape.transcript.validation",
+    "normalized": "turntape.transcript.lifting",
+    "note_artifact_handoff": "turntape.artifacts.handoff",
+    "offload_oversized_result": "turntape.artifacts.offload",
+    "offload_structured_result": "turntape.artifacts.structured",
+    "offload_tool_result": "turntape.artifacts.structured",
     "pair_tool_cycles": "turntape.replay.native",
     "parse_assistant_envelope": "turntape._native",
     "parse_canonical_assistant_envelope": "turntape._native",
     "parse_canonical_tool_envelope": "turntape._native",
     "parse_response": "turntape._native",
     "parse_tool_envelope": "turntape._native",
+    "part_from_media": "turntape.transcript.media",
+    "prune": "turntape.artifacts.prune",
+    "read_tape": "turntape.transcript.entries",
+    "reasoning_content_block": "turntape.transcript.reasoning",
+    "reasoning_from_content": "turntape.transcript.reasoning",
+    "redact_json": "turntape.artifacts.structure",
+    "redact_message": "turntape.artifacts.structure",
+    "redact_row": "turntape.artifacts.structure",
+    "relative_to_root": "turntape.artifacts.paths",
+    "render_artifact_pointer": "turntape.artifacts.pointer",
+    "repair_native": "turntape.transcript.repair",
+    "resolve_artifact_path": "turntape.artifacts.paths",
+    "resolve_pointer": "turntape.artifacts.locate",
+    "sanitize_component": "turntape.artifacts.names",
+    "should_offload": "turntape.artifacts.abstract",
     "split_image_parts": "turntape._native",
+    "transcript_to_message": "turntape.transcript.projections",
+    "validate_native": "turntape.transcript.validation",
 }
 
 
