@@ -329,6 +329,12 @@ def test_what_is_known_of_a_model(model, expected):
     assert {name: getattr(row, name) for name in expected} == expected
 
 
+def test_gemini_takes_no_gif():
+    gemini = [row for row in ROWS if row.maker == "google" and row.family != "gemma"]
+    assert all("image/webp" in row.image_types for row in gemini)
+    assert all("image/gif" not in row.image_types for row in gemini)
+
+
 def test_an_effort_with_tools_depends_on_the_wire():
     assert not of("gpt-5.4", Dialect.OPENAI_CHAT).effort_with_tools
     assert of("gpt-5.4", Dialect.OPENAI_RESPONSES).effort_with_tools
