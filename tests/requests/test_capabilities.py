@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import re
+from copy import deepcopy
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -419,6 +421,15 @@ def test_a_row_may_count_on_one_wire_only():
     table = CapabilityTable([row])
     assert table.of("x", Dialect.GEMINI).prefill
     assert not table.of("x", Dialect.ANTHROPIC).prefill
+
+
+def test_a_table_can_be_copied_and_sent_to_another_process():
+    mine = Capabilities(family="f", maker="m", models="x")
+    table = CAPABILITIES.extended([mine])
+    for copied in (pickle.loads(pickle.dumps(table)), deepcopy(table)):  # noqa: S301 (our own)
+        assert copied.rows == table.rows
+        assert copied.of("quill-2", Dialect.GEMINI) == table.of("quill-2", Dialect.GEMINI)
+    assert repr(table) == f"CapabilityTable({len(ROWS) + 1} rows)"
 
 
 def test_a_table_without_defaults_has_those_of_a_row():
