@@ -58,3 +58,14 @@ def test_every_dialect_is_listed():
         if readme.is_file():
             text = readme.read_text("utf-8")
             assert re.search(rf"^\| `{dialect}` \|", text, re.MULTILINE), dialect
+
+
+def test_the_tables_of_models_and_vendors_are_those_of_the_data():
+    from tests.support.tables import PAGE, rendered
+
+    page = PAGE.read_text("utf-8")
+    assert page == rendered(page), "run: python -m tests.support.tables"
+    from turntape.wire.capabilities import EFFORT_BUDGETS
+
+    for effort, budget in EFFORT_BUDGETS.items():
+        assert f"| `{effort}` | {budget} |" in page

@@ -49,6 +49,7 @@ __all__ = [
     "rounds_are_whole",
     "row_content",
     "split_image_parts",
+    "split_json",
     "sync_folder",
     "write_json",
 ]
