@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
 
     from turntape.artifacts.writer import OffloadedArtifact
 
@@ -125,16 +125,31 @@ def extract_artifact_paths(text: str, known: Container[str] | None = None) -> li
         raise TypeError("`known` is a set of paths, not a text")
     # Not a set alone, because their order counts.
     found: dict[str, None] = {}
-    for line in text.split("\n") if _MARK in text else ():
-        path = _path_of(line.lstrip())
+    for line in _pointer_lines(text):
+        path = _path_of(line)
         if path is not None and (known is None or path in known):
             found[path] = None
     return list(found)
 
 
+def _pointer_lines(text: str) -> Iterator[str]:
+    """Find the lines that begin with the mark, blanks aside; give each from the mark on."""
+    mark = f"{_MARK} "
+    searched = 0
+    while (at := text.find(mark, searched)) >= 0:
+        # No line end since the last one means the same line, which has begun otherwise.
+        start = text.rfind("\n", searched, at) + 1
+        if (start or not searched) and not text[start:at].strip():
+            end = text.find("\n", at)
+            yield text[at:] if end < 0 else text[at:end]
+            if end < 0:
+                return
+            searched = end
+        else:
+            searched = at + len(mark)
+
+
 def _path_of(line: str) -> str | None:
-    if not line.startswith(f"{_MARK} "):
-        return None
     member = line.find(_MEMBER, len(_MARK))
     if member < 0:
         return None
