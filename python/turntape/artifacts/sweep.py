@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from turntape.artifacts.abstract import DEFAULT_ABSTRACT_BUDGET, should_offload, utf8_size
 from turntape.artifacts.offload import OffloadOptions, offload_text
@@ -135,19 +135,26 @@ def _has_proof(value: object) -> bool:
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Mapping):
-            members = cast("Mapping[Any, Any]", each)
-            if members.get("type") == _REDACTED_THINKING:
+        if _is_mapping(each):
+            if each.get("type") == _REDACTED_THINKING:
                 return True
-            if any(members.get(name) for name in _PROOFS):
+            if any(each.get(name) for name in _PROOFS):
                 return True
-            waiting += members.values()
-        elif isinstance(each, list | tuple):
-            waiting += cast("Sequence[object]", each)
+            waiting += each.values()
+        elif _is_list(each):
+            waiting += each
         elif isinstance(each, str) and any(f'"{name}"' in each for name in _PROOFS):
             # Raw JSON, such as a block of a provider's own or what stands beside a call.
             return True
     return False
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
 
 
 def _answers_of(rows: Sequence[TranscriptMessage], read_tool: str) -> set[int]:

@@ -42,11 +42,11 @@ is small enough comes out as it is.
 
 _USAGE = 2
 
-_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
+_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?", re.ASCII)
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str | int) -> int:
     """Read a number of bytes, such as ``8192``, ``64K`` or ``1G``.
 
     Raises:
@@ -55,6 +55,8 @@ def parse_size(text: str) -> int:
     >>> parse_size("64K")
     65536
     """
+    if isinstance(text, int):
+        return text  # a default, which typer hands over as well
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise typer.BadParameter(f"{clean(text)!r} is no size: write 8192, 64K, 10M or 1G")
