@@ -160,6 +160,7 @@ if TYPE_CHECKING:
         offload_structured_result,
         offload_tool_result,
     )
+    from turntape.artifacts.sweep import offload_transcript
     from turntape.artifacts.writer import (
         ArtifactWriter,
         OffloadedArtifact,
@@ -395,6 +396,7 @@ __all__ = [
     "offload_oversized_result",
     "offload_structured_result",
     "offload_tool_result",
+    "offload_transcript",
     "pair_tool_cycles",
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
@@ -513,6 +515,7 @@ _LAZY = {
     "offload_oversized_result": "turntape.artifacts.offload",
     "offload_structured_result": "turntape.artifacts.structured",
     "offload_tool_result": "turntape.artifacts.structured",
+    "offload_transcript": "turntape.artifacts.sweep",
     "pair_tool_cycles": "turntape.replay.native",
     "parse_assistant_envelope": "turntape._native",
     "parse_canonical_assistant_envelope": "turntape._native",
