@@ -1,1 +1,1 @@
-"""Artifacts: oversized results in files, and what the conversation keeps of them."""
+"""Artifacts: redaction, paths, safe writing, pointers."""
