@@ -122,7 +122,7 @@ def test_what_was_sent_before_signed_thinking_stays(signed, place, caplog):
     assert changed(rows, swept) == [3, 4]
     assert len(artifacts) == 2
     (record,) = caplog.records
-    assert record.getMessage().startswith("1 results that are too large stay")
+    assert record.getMessage().startswith("1 too large stay where they are")
     # A turn of the model behind them means that they were sent.
     rows.append(TranscriptMessage.assistant("done"))
     swept, artifacts = turntape.offload_transcript(rows, place.writer(), 8192)

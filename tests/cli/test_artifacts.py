@@ -11,6 +11,7 @@ import pytest
 import typer
 
 import turntape
+import turntape.transcript.lines
 from turntape.cli.artifacts import parse_age
 from turntape.cli.offload import parse_size
 
@@ -112,6 +113,72 @@ def test_a_command_line_that_is_wrong(arguments, run, root):
     assert ended.stderr
     assert not root.exists()
     assert run("offload", "-").status == 2
+
+
+HISTORY = (
+    b'{"role":"user","content":"read it"}\n'
+    b'{"role": "assistant", "content": "", "tool_calls": [{"id":"c1","name":"ls","arguments":"{}"}]}\n'
+    b"not JSON \xff\r\n"
+    b"\n"
+    + turntape.transcript.lines.encode_line(turntape.TranscriptMessage.tool_result("c1", BODY))
+    + b'\n{"role":"user","content":"torn'
+)
+
+
+def test_sweeping_a_transcript(run, root, tmp_path):
+    history = tmp_path / "history.jsonl"
+    history.write_bytes(HISTORY)
+    arguments = ["offload", "--root", root, "--transcript", "--agent", "scout"]
+    ended = run(*arguments, history)
+    assert ended.status == 0
+    before, after = HISTORY.split(b"\n"), ended.stdout_bytes.split(b"\n")
+    changed = [at for at, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
+    assert changed == [4]
+    path = "outputs/scout/history-result.md"
+    content = json.loads(after[4])["content"]
+    assert turntape.extract_artifact_paths(content) == [path]
+    assert (root / path).read_text("utf-8") == BODY
+    assert (
+        "3 rows, 1 results offloaded, 36,000 bytes, 3 lines that are no rows kept" in ended.stderr
+    )
+    assert history.read_bytes() == HISTORY
+    # From standard input, and once more: nothing is left to do.
+    again = run(*arguments, "-", stdin=ended.stdout_bytes)
+    assert again.stdout_bytes == ended.stdout_bytes
+    assert "3 rows, 0 results offloaded" in again.stderr
+
+
+def test_sweeping_in_place(run, root, tmp_path):
+    history = tmp_path / "history.jsonl"
+    history.write_bytes(HISTORY)
+    arguments = ["offload", "--root", root, "--transcript", "--in-place", "--no-redact"]
+    ended = run(*arguments, history)
+    assert (ended.status, ended.stdout) == (0, "")
+    rows = list(turntape.TranscriptStore(history).rows(strict=False))
+    assert len(rows) == 3
+    assert turntape.extract_artifact_paths(rows[2].content) == ["outputs/shell/history-result.md"]
+    for wrong in (["-"], [tmp_path / "none"]):
+        assert run(*arguments, *wrong).status == 2
+    assert run("offload", "--root", root, "--force", history).status == 2
+
+
+def test_sweeping_before_signed_thinking(run, root, tmp_path):
+    proof = {"google": {"thought_signature": "c2ln"}}
+    rows = [
+        turntape.TranscriptMessage.tool_result("c1", BODY),
+        turntape.TranscriptMessage.assistant_with_calls(
+            "", [turntape.NativeToolCall("c2", "ls", "{}", proof)]
+        ),
+    ]
+    history = tmp_path / "history.jsonl"
+    with turntape.TranscriptStore(history) as store:
+        store.append_many(rows)
+    arguments = ["offload", "--root", root, "--transcript", "--no-redact", history]
+    ended = run(*arguments)
+    assert (ended.status, ended.stdout_bytes) == (0, history.read_bytes())
+    assert "1 too large stay where they are" in ended.stderr
+    ended = run(*arguments, "--force")
+    assert "1 results offloaded" in ended.stderr
 
 
 def test_a_listing(run, root, tides):

@@ -110,8 +110,9 @@ def offload_transcript(
             artifacts.append(artifact)
     if held_back:
         _LOGGER.warning(
-            "%d results that are too large stay: signed thinking follows them (force=True moves them)",
+            "%d too large stay where they are, because signed thinking follows them; force moves them",
             held_back,
+            extra={"artifact_held_back": held_back},
         )
     return swept, artifacts
 
