@@ -2,8 +2,9 @@ r"""The pointer that stands in the conversation for an artifact, and finding poi
 
 from __future__ import annotations
 
-import json
 import re
+from json import JSONDecoder
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _NOT_IN_LINE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # The name of a tool is one word, so that it forges no line.
 _TOOL = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
-_decode_json = json.JSONDecoder().raw_decode
+_decode_json = JSONDecoder().raw_decode
 
 
 def render_artifact_pointer(artifact: OffloadedArtifact, abstract: str, read_tool: str) -> str:
@@ -89,7 +90,7 @@ def pointer_line(artifact: OffloadedArtifact) -> str:
 
 
 def _quote(path: str) -> str:
-    literal = json.dumps(path, ensure_ascii=False)
+    literal = encode_basestring(path)
     return _NOT_IN_LINE.sub(lambda match: f"\\u{ord(match[0]):04x}", literal)
 
 
