@@ -26,7 +26,9 @@ class Badges:
 
 def gauge_log(days: int) -> str:
     """What a tool of the host gives: a table that is too large."""
-    lines = [f"day {day:04}: low tide at 06:{day % 60:02}, read by badge 7741" for day in range(days)]
+    lines = [
+        f"day {day:04}: low tide at 06:{day % 60:02}, read by badge 7741" for day in range(days)
+    ]
     return "\n".join(lines)
 
 
