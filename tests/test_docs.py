@@ -26,7 +26,7 @@ def test_every_warning_is_explained():
 
 
 def test_every_error_is_explained():
-    families = {turntape.TurntapeError, turntape.StreamError}
+    families = {turntape.TurntapeError, turntape.StreamError, turntape.OffloadError}
     errors = {
         name
         for name, value in vars(turntape).items()
@@ -42,10 +42,20 @@ def test_every_option_of_the_command_line_is_explained():
     from turntape.cli.app import app
 
     page = (DOCS / "cli.md").read_text("utf-8")
-    command = typer.main.get_command(app)
-    decode = command.commands["decode"]
-    options = [name for parameter in decode.params for name in parameter.opts if name[:2] == "--"]
-    assert len(options) > 8
+    commands = typer.main.get_command(app).commands
+    described = [
+        commands["decode"],
+        commands["offload"],
+        *commands["artifacts"].commands.values(),
+    ]
+    options = [
+        name
+        for command in described
+        for parameter in command.params
+        for name in parameter.opts
+        if name[:2] == "--"
+    ]
+    assert len(options) > 20
     for option in options:
         assert f"`{option}" in page, option
 
