@@ -27,7 +27,7 @@ BLOCK = RedactionRule("block", r"BEGIN-[\s\S]+?-END", keywords=("begin-",))
 REDACTOR = SecretRedactor([RULE, BLOCK])
 
 
-def run(stream: StreamRedactor, *pieces: str | bytes) -> str:
+def run(stream: StreamRedactor, *pieces: str | bytes | bytearray | memoryview) -> str:
     return "".join([*map(stream.feed, pieces), stream.finish()])
 
 
@@ -76,10 +76,16 @@ def test_bytes_that_are_no_utf8_hide_nothing():
 
 def test_text_and_bytes_in_one_stream():
     head, tail = SECRET[:6], SECRET[6:]
-    assert run(REDACTOR.stream(), head, tail.encode(), " é".encode()[:2], "!") == "[REDACTED:harbour] \ufffd!"
-    assert run(REDACTOR.stream(), bytearray(head.encode()), memoryview(tail.encode())) == "[REDACTED:harbour]"
+    assert (
+        run(REDACTOR.stream(), head, tail.encode(), " é".encode()[:2], "!")
+        == "[REDACTED:harbour] \ufffd!"
+    )
+    assert (
+        run(REDACTOR.stream(), bytearray(head.encode()), memoryview(tail.encode()))
+        == "[REDACTED:harbour]"
+    )
     with pytest.raises(TypeError):
-        REDACTOR.stream().feed(7)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        REDACTOR.stream().feed(7)  # type: ignore[arg-type]
 
 
 def test_a_stream_ends_once():
@@ -137,7 +143,13 @@ def test_the_secret_is_nowhere_but_in_the_text(caplog):
     caplog.set_level(logging.DEBUG)
     stream = REDACTOR.stream()
     stream.feed(f"{SECRET} BEGIN-")
-    shown = [repr(REDACTOR), repr(stream), repr(stream._stream), str(stream), repr(REDACTOR._matcher)]
+    shown = [
+        repr(REDACTOR),
+        repr(stream),
+        repr(stream._stream),
+        str(stream),
+        repr(REDACTOR._matcher),
+    ]
     for call in (
         lambda: REDACTOR.redact([SECRET]),  # type: ignore[arg-type]
         lambda: REDACTOR.redact(SECRET.encode()),  # type: ignore[arg-type]

@@ -40,7 +40,9 @@ REGEXES = [
 ]
 ALLOW = st.builds(
     Allowlist,
-    regexes=st.lists(st.sampled_from([r"^a", r"0$", r"# fixture", r"[^\x00-\x7f]"]), max_size=2).map(tuple),
+    regexes=st.lists(
+        st.sampled_from([r"^a", r"0$", r"# fixture", r"[^\x00-\x7f]"]), max_size=2
+    ).map(tuple),
     stopwords=st.lists(st.sampled_from(["demo", "AB", "x"]), max_size=2).map(tuple),
     regex_target=st.sampled_from(["secret", "match", "line"]),
     condition=st.sampled_from(["OR", "AND"]),
@@ -74,12 +76,22 @@ PLAIN_PACK = PlainRedactor(default_rules())
 WORDS = [word for rule in default_rules() for word in rule.keywords]
 
 
-@given(st.lists(st.one_of(st.sampled_from(WORDS), st.text("aB0-_.:=/@ '\"\n", max_size=30)), max_size=30).map("".join))
+@given(
+    st.lists(
+        st.one_of(st.sampled_from(WORDS), st.text("aB0-_.:=/@ '\"\n", max_size=30)), max_size=30
+    ).map("".join)
+)
 def test_the_pack_is_the_same_in_python(text):
     assert [tuple(span) for span in PACK.find(text)] == PLAIN_PACK.find(text)
 
 
-@given(RULES, TEXTS, st.integers(64, 300), st.lists(st.integers(1, 40), min_size=1, max_size=5), st.booleans())
+@given(
+    RULES,
+    TEXTS,
+    st.integers(64, 300),
+    st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    st.booleans(),
+)
 def test_the_same_for_every_cutting(rules, text, max_match, sizes, as_bytes):
     redactor = SecretRedactor(rules)
     whole = redactor.stream(max_match=max_match)
@@ -101,7 +113,9 @@ VALUES = st.recursive(
     st.one_of(TEXTS, st.integers(), st.booleans(), st.none(), st.text(max_size=5)),
     lambda each: st.one_of(
         st.lists(each, max_size=4),
-        st.dictionaries(st.sampled_from(["a", "key", "data", "id", "arguments", "args"]), each, max_size=4),
+        st.dictionaries(
+            st.sampled_from(["a", "key", "data", "id", "arguments", "args"]), each, max_size=4
+        ),
     ),
     max_leaves=12,
 )

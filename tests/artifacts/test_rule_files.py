@@ -72,7 +72,9 @@ def test_what_a_file_says():
     )
     assert repr(redactor) == "<SecretRedactor of 1 rules>"
     # A list of paths allows no text; neither does one that asks for a commit as well.
-    assert redactor.redact("pier_abcdefgh pier_zzzz1234").text == "pier_[REDACTED:pier] pier_zzzz1234"
+    assert (
+        redactor.redact("pier_abcdefgh pier_zzzz1234").text == "pier_[REDACTED:pier] pier_zzzz1234"
+    )
 
 
 def test_a_file_on_disk(tmp_path):
@@ -105,7 +107,11 @@ RULE = '[[rules]]\nid = "a"\nregex = "x"\n'
         (RULE + "[[rules.allowlists]]\nregexTarget = 'file'\n", "a", "regexTarget"),
         (RULE + "[[rules.allowlists]]\nregexes = ['(']\n", "a", "allowlist"),
         (RULE + "[[allowlists]]\nregexes = ['(']\n", "", "allowlist"),
-        (RULE + "[[allowlists]]\ntargetRules = ['b']\nregexes = ['x']\n", "b", "which there is not"),
+        (
+            RULE + "[[allowlists]]\ntargetRules = ['b']\nregexes = ['x']\n",
+            "b",
+            "which there is not",
+        ),
         ("[[rules]]\nid = 'b'\nregex = '(?<!a)x'\n", "b", "look-around"),
         ("[[rules]]\nid = 'b'\nregex = '([ab]{1000}){1000}'\n", "b", "larger than"),
         ("[[rules]]\nid = 'a\"b'\nregex = 'x'\n", 'a"b', "quote"),

@@ -51,18 +51,30 @@ DATA_URI = "data:image/png;base64,hbr+" + "QUJD" * 10
 
 def test_a_message_of_every_block():
     blocks = (
-        Text(f"a {KEY}", citations=(f'{{"cited_text":"{KEY}","signature":"{KEY}"}}',), signature=KEY),
+        Text(
+            f"a {KEY}", citations=(f'{{"cited_text":"{KEY}","signature":"{KEY}"}}',), signature=KEY
+        ),
         Thinking(f"b {KEY}", signature=KEY),
         RedactedThinkingBlock(KEY),
-        ToolUse(KEY, KEY, f'{{"data": "{KEY}", "n": 1.0}}', signature=KEY, extra=f'{{"id":"{KEY}"}}'),
+        ToolUse(
+            KEY, KEY, f'{{"data": "{KEY}", "n": 1.0}}', signature=KEY, extra=f'{{"id":"{KEY}"}}'
+        ),
         ProviderBlock(KEY, f'{{"type":"server_tool_use","id":"{KEY}","input":{{"name":"{KEY}"}}}}'),
     )
     gone = (
-        Text(f"a {GONE}", citations=(f'{{"cited_text":"{GONE}","signature":"{KEY}"}}',), signature=KEY),
+        Text(
+            f"a {GONE}",
+            citations=(f'{{"cited_text":"{GONE}","signature":"{KEY}"}}',),
+            signature=KEY,
+        ),
         Thinking(f"b {GONE}", signature=KEY),
         RedactedThinkingBlock(KEY),
-        ToolUse(KEY, KEY, f'{{"data": "{GONE}", "n": 1.0}}', signature=KEY, extra=f'{{"id":"{KEY}"}}'),
-        ProviderBlock(KEY, f'{{"type":"server_tool_use","id":"{KEY}","input":{{"name":"{GONE}"}}}}'),
+        ToolUse(
+            KEY, KEY, f'{{"data": "{GONE}", "n": 1.0}}', signature=KEY, extra=f'{{"id":"{KEY}"}}'
+        ),
+        ProviderBlock(
+            KEY, f'{{"type":"server_tool_use","id":"{KEY}","input":{{"name":"{GONE}"}}}}'
+        ),
     )
     turn = AssistantMessage(id=KEY, model="m", content=blocks, complete=True)
     assert redact_message(turn, REDACTOR) == replace(turn, content=gone)
@@ -125,7 +137,10 @@ def test_a_message_without_secrets_is_handed_back_itself():
         (f"--key {KEY}", f"--key {GONE}"),
         ("", ""),
         # JSON in JSON.
-        (json.dumps({"body": json.dumps({"k": f"\n{KEY}"})}), json.dumps({"body": json.dumps({"k": f"\n{GONE}"})})),
+        (
+            json.dumps({"body": json.dumps({"k": f"\n{KEY}"})}),
+            json.dumps({"body": json.dumps({"k": f"\n{GONE}"})}),
+        ),
         ("[" * 5000 + f'"{KEY}"' + "]" * 5000, "[" * 5000 + f'"{GONE}"' + "]" * 5000),
     ],
 )
@@ -141,7 +156,11 @@ def test_a_row_of_every_field():
         "assistant",
         f"a {KEY}",
         id=KEY,
-        tool_calls=(NativeToolCall(KEY, KEY, f'{{"a":"{KEY}"}}', {"google": {"thought_signature": KEY, "x": KEY}}),),
+        tool_calls=(
+            NativeToolCall(
+                KEY, KEY, f'{{"a":"{KEY}"}}', {"google": {"thought_signature": KEY, "x": KEY}}
+            ),
+        ),
         tool_call_id=KEY,
         parts=(
             TextPart(KEY),
@@ -150,7 +169,10 @@ def test_a_row_of_every_field():
             AudioPart(UrlRef(f"http://a/{KEY}"), "audio/wav"),
             AudioPart(PathRef(KEY), "audio/wav"),
         ),
-        extra_metadata={"reasoning_content": KEY, "turntape": {"v": 1, "message": {"signature": KEY, "text": KEY}}},
+        extra_metadata={
+            "reasoning_content": KEY,
+            "turntape": {"v": 1, "message": {"signature": KEY, "text": KEY}},
+        },
         request_id=KEY,
         tool_failure=ToolFailure(KEY),
         model=KEY,
@@ -159,7 +181,11 @@ def test_a_row_of_every_field():
     assert redact_row(row, REDACTOR) == replace(
         row,
         content=f"a {GONE}",
-        tool_calls=(NativeToolCall(KEY, KEY, f'{{"a":"{GONE}"}}', {"google": {"thought_signature": KEY, "x": GONE}}),),
+        tool_calls=(
+            NativeToolCall(
+                KEY, KEY, f'{{"a":"{GONE}"}}', {"google": {"thought_signature": KEY, "x": GONE}}
+            ),
+        ),
         parts=(
             TextPart(GONE),
             ImagePart(f"http://a/{GONE}"),
@@ -167,7 +193,10 @@ def test_a_row_of_every_field():
             AudioPart(UrlRef(f"http://a/{GONE}"), "audio/wav"),
             AudioPart(PathRef(KEY), "audio/wav"),
         ),
-        extra_metadata={"reasoning_content": GONE, "turntape": {"v": 1, "message": {"signature": KEY, "text": GONE}}},
+        extra_metadata={
+            "reasoning_content": GONE,
+            "turntape": {"v": 1, "message": {"signature": KEY, "text": GONE}},
+        },
         tool_failure=ToolFailure(GONE),
         extra={"note": GONE, "name": KEY},
     )
@@ -176,10 +205,13 @@ def test_a_row_of_every_field():
 def test_a_row_forgets_what_it_was_read_from_where_that_holds_a_secret():
     from turntape.transcript.rows import legacy_memory, line_memory, remember
 
-    clean = '{"content":"ok","tool_call_id":"%s"}' % KEY
+    clean = f'{{"content":"ok","tool_call_id":"{KEY}"}}'
     row = remember(TranscriptMessage.tool_result(KEY, "ok"), legacy=clean, line=clean.encode())
     assert redact_row(row, REDACTOR) is row
-    for memory in ('{"content":"ok","tool_call_id":"c","more":"hbr_\\u0061b12cd34ef56"}', f"x {KEY}"):
+    for memory in (
+        '{"content":"ok","tool_call_id":"c","more":"hbr_\\u0061b12cd34ef56"}',
+        f"x {KEY}",
+    ):
         for row in (
             remember(TranscriptMessage.tool_result("c", "ok"), legacy=memory),
             remember(TranscriptMessage.tool_result("c", "ok"), line=memory.encode()),
@@ -190,8 +222,15 @@ def test_a_row_forgets_what_it_was_read_from_where_that_holds_a_secret():
 
 
 def test_the_envelope_of_a_turn_in_a_content():
-    envelope = json.dumps({"content": KEY, "tool_calls": [{"arguments": f'{{"id":"{KEY}"}}', "id": KEY, "name": KEY}]})
-    expected = json.dumps({"content": GONE, "tool_calls": [{"arguments": f'{{"id":"{GONE}"}}', "id": KEY, "name": KEY}]})
+    envelope = json.dumps(
+        {"content": KEY, "tool_calls": [{"arguments": f'{{"id":"{KEY}"}}', "id": KEY, "name": KEY}]}
+    )
+    expected = json.dumps(
+        {
+            "content": GONE,
+            "tool_calls": [{"arguments": f'{{"id":"{GONE}"}}', "id": KEY, "name": KEY}],
+        }
+    )
     assert redact_row(TranscriptMessage.assistant(envelope), REDACTOR).content == expected
     # JSON that is no envelope is what somebody said.
     row = TranscriptMessage.user(json.dumps({"id": KEY}))
@@ -213,7 +252,10 @@ def test_calls_in_the_words_of_the_providers():
             {"functionCall": {"name": KEY, "args": {"name": GONE}}, "thoughtSignature": KEY},
         ),
         # A list of items keeps what items keep, and what is no string is walked wherever it stands.
-        ({"input": [{"id": KEY}], "data": [{"text": KEY}]}, {"input": [{"id": KEY}], "data": [{"text": GONE}]}),
+        (
+            {"input": [{"id": KEY}], "data": [{"text": KEY}]},
+            {"input": [{"id": KEY}], "data": [{"text": GONE}]},
+        ),
     ]:
         assert redact_json(value, REDACTOR) == expected
     assert redact_json((KEY, 1), REDACTOR) == (GONE, 1)
