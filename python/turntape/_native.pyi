@@ -1,6 +1,7 @@
 """The extension module: the Rust core behind the public names of :mod:`turntape`."""
 
 from collections.abc import Collection, Iterable, Mapping
+from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
 from turntape.errors import StreamError
@@ -20,6 +21,7 @@ __all__ = [
     "SecretStream",
     "SseDecoder",
     "StreamDecoder",
+    "TapeFile",
     "__version__",
     "assemble",
     "check_arguments",
@@ -44,6 +46,8 @@ __all__ = [
     "read_extra_content",
     "row_content",
     "split_image_parts",
+    "sync_folder",
+    "write_json",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -358,6 +362,17 @@ def check_arguments(text: str, /) -> tuple[str, str] | None:
 def complete_arguments(text: str, /) -> str:
     """Return JSON text of what can be shown of unfinished tool arguments."""
 
+def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
+    """Take one level of a JSON text apart, and leave what is below as it is written.
+
+    Returns:
+        For an object its members in their order, as pairs of what stands between the quotes of the name
+        and the text of the value; for an array the texts of its elements; for anything else its text.
+
+    Raises:
+        ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
+    """
+
 def encode_assistant_envelope(
     text: str | None, tool_calls: Iterable[NativeToolCall], reasoning_content: str | None = None
 ) -> str:
@@ -482,4 +497,69 @@ def has_image_parts(text: str, /) -> bool:
 
     >>> has_image_parts("[OH_IMAGE:no end")
     False
+    """
+
+@final
+class TapeFile:
+    """The files under a ``TranscriptStore``: one that lines are appended to, and the lock beside it.
+
+    Used by one thread at a time. Both files are opened when they are needed.
+
+    Args:
+        path: The file.
+        lock_path: The lock file.
+    """
+
+    def __new__(cls, path: str | PathLike[str], lock_path: str | PathLike[str]) -> TapeFile: ...
+    def acquire(self, timeout: float | None = None, /) -> bool:
+        """Take the lock; return whether it was got in so many seconds. None waits for ever."""
+    def release(self) -> None:
+        """Give the lock back."""
+    def append(self, line: bytes, timeout: float | None = None, /) -> tuple[int, int] | None:
+        """Append a line by one write, with the lock taken for it.
+
+        Returns:
+            How long the file was and where the line begins; None where the lock was not got in time.
+        """
+    def sync(self) -> None:
+        """Wait until the disk has what was appended."""
+    def open(self) -> None:
+        """Open the file if it is not, or if the path leads elsewhere by now; the lock must be held."""
+    def forget(self) -> None:
+        """Close the file, so that the next append opens what the path leads to then."""
+    def close(self) -> None:
+        """Close both files and give the lock back."""
+    def abandon(self) -> None:
+        """Close both files in a forked process, where the lock is still the parent's."""
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of the open file; None where it is closed or the system does not say."""
+    @property
+    def torn(self) -> bool:
+        """Whether a failed write left a part of its line behind."""
+
+def sync_folder(path: str | PathLike[str], /) -> None:
+    """Wait until the disk knows what the folder of a file holds."""
+
+def write_json(value: Any, /) -> tuple[bytes, int]:
+    r"""Write a value as compact JSON in UTF-8.
+
+    Args:
+        value: ``None``, ``bool``, ``int`` of any size, finite ``float``, ``str``, ``list``, ``tuple``, any
+            mapping with ``str`` keys, instances of their subclasses, and ``turntape.wire.raw_json.RawJson``
+            anywhere in it. Members keep their order; floats are written as Python shows them.
+
+    Returns:
+        The JSON, and how many lone surrogates became U+FFFD.
+
+    Raises:
+        ValueError: Something in it has no JSON text, or more than 512 containers are in each other, as in a
+            container that holds itself; the message begins with the path to it.
+
+    >>> from turntape._native import write_json
+    >>> write_json({"n": 2**70, "t": "naïve\ud800", "list": (1.5, None)})
+    (b'{"n":1180591620717411303424,"t":"na\xc3\xafve\xef\xbf\xbd","list":[1.5,null]}', 1)
+    >>> write_json({"a": [{"b": float("nan")}]})
+    Traceback (most recent call last):
+    ValueError: a[0].b: NaN, which JSON cannot say
     """

@@ -46,15 +46,15 @@ def partial_arguments(text: str) -> Any:
 
 
 def _load(text: str) -> Any:
-    return json.loads(text, parse_int=_exact_int)
+    return json.loads(text, parse_int=exact_int)
 
 
-def _exact_int(text: str) -> int:
+def exact_int(text: str) -> int:
     """Convert decimal text of any length, halving it where Python would refuse."""
     if len(text) <= _DIGITS_AT_ONCE:
         return int(text)
     if text.startswith("-"):
-        return -_exact_int(text[1:])
+        return -exact_int(text[1:])
     half = len(text) // 2
     power: int = 10**half
-    return _exact_int(text[:-half]) * power + _exact_int(text[-half:])
+    return exact_int(text[:-half]) * power + exact_int(text[-half:])

@@ -1,13 +1,22 @@
-"""JSON out: values and ready-made JSON text in one body, byte for byte."""
+r"""JSON out: values and ready-made JSON text in one body, byte for byte.
+
+What a model wrote goes back as it stands, its spaces, its order and its spelling of numbers included:
+
+>>> write_json({"name": "dim", "input": RawJson('{"n" : 1.0}')})
+(b'{"name":"dim","input":{"n" : 1.0}}', 0)
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-__all__ = ["RawJson", "plain", "write_json"]
+from turntape._native import write_json
+from turntape.wire.arguments import exact_int
+
+__all__ = ["RawJson", "decimal_text", "plain", "write_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,35 +24,67 @@ class RawJson:
     """JSON text that stands in a body as it is.
 
     Attributes:
-        text: One JSON value. Whoever makes this has checked that it is one.
+        text: One JSON value. Whoever makes this has checked that it is one: nobody looks again.
     """
 
     text: str
 
 
-def write_json(value: Any) -> tuple[bytes, int]:
-    """Write a value as compact UTF-8 JSON.
+def plain(value: Any) -> Any:
+    r"""The same as Python values: what the JSON of :func:`write_json` says.
 
     Args:
-        value: What JSON can hold, and :class:`RawJson` anywhere in it. Members keep their order.
+        value: As for :func:`write_json`.
 
     Returns:
-        The JSON, and how many lone surrogates were replaced by U+FFFD.
+        New dicts and lists, every :class:`RawJson` parsed, integers of any size exact, lone surrogates
+        replaced by U+FFFD.
 
-    Raises:
-        ValueError: Something in it has no JSON text; the message has the path to it.
+    >>> plain({"input": RawJson('{"n" : 18446744073709551617}'), "stop": ("a", "\ud800")})
+    {'input': {'n': 18446744073709551617}, 'stop': ['a', '�']}
     """
-    raise NotImplementedError
-
-
-def plain(value: Any) -> Any:
-    """The same value with every :class:`RawJson` parsed."""
+    if isinstance(value, str):
+        return _whole(value)
     if isinstance(value, RawJson):
-        return json.loads(value.text)
+        return json.loads(_whole(value.text), parse_int=exact_int)
+    # Stays of any type, where a check would make it a container of unknown ones.
+    held: Any = value
+    # Loops, not comprehensions: each of those would be one frame more for every container in another.
     if isinstance(value, Mapping):
-        members = cast("Mapping[str, Any]", value)
-        return {name: plain(item) for name, item in members.items()}
+        members: dict[str, Any] = {}
+        for name, item in held.items():
+            members[_whole(name)] = plain(item)
+        return members
     if isinstance(value, list | tuple):
-        items = cast("list[Any] | tuple[Any, ...]", value)
-        return [plain(item) for item in items]
+        items: list[Any] = []
+        for item in held:
+            items.append(plain(item))  # noqa: PERF401
+        return items
     return value
+
+
+def _whole(text: str) -> str:
+    """The text without lone surrogates; two halves that belong together become their character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    # A plain string, also where it was an enumeration's member.
+    return str.__str__(text)
+
+
+# Python refuses to convert longer integers in one go, because its own way is quadratic.
+_DIGITS_AT_ONCE = 4000
+
+
+def decimal_text(value: int) -> str:
+    """The decimal text of an integer of any size, halving it where Python would refuse."""
+    if value < 0:
+        return "-" + decimal_text(-value)
+    # About a third of a digit to the bit, rounded up.
+    digits = value.bit_length() * 1234 // 4096 + 1
+    if digits <= _DIGITS_AT_ONCE:
+        return int.__repr__(value)
+    half = digits // 2
+    upper, lower = divmod(value, 10**half)
+    return decimal_text(upper) + decimal_text(lower).rjust(half, "0")

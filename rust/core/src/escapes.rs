@@ -294,9 +294,16 @@ pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
     const BLOCK: usize = 128;
     // Six bytes for each of a block, and what is written beyond the last.
     const MASK: usize = 1023;
-    let mut buffer = [0_u8; MASK + 1];
+    // Names and ids: making the buffer would cost more than they do.
+    const SHORT: usize = 48;
     out.reserve(text.len() + 2);
     out.push(b'"');
+    if text.len() <= SHORT && plain_length(text.as_bytes()) == text.len() {
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
+    let mut buffer = [0_u8; MASK + 1];
     for block in text.as_bytes().chunks(BLOCK) {
         let mut end = 0;
         let mut words = block.chunks_exact(8);

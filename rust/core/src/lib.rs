@@ -18,6 +18,7 @@ pub mod json;
 pub mod json_array;
 pub mod redact;
 pub mod sse;
+pub mod tape;
 pub mod usage;
 mod wire;
 

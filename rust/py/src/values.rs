@@ -164,7 +164,7 @@ impl From<PyErr> for Refusal {
 }
 
 impl Refusal {
-    fn value(what: impl Into<String>) -> Self {
+    pub(crate) fn value(what: impl Into<String>) -> Self {
         Self::Value {
             path: String::new(),
             what: what.into(),
@@ -172,7 +172,7 @@ impl Refusal {
     }
 
     /// Puts a step before the path; of a long path the beginning stays.
-    fn below(self, step: &str) -> Self {
+    pub(crate) fn below(self, step: &str) -> Self {
         match self {
             Self::Value { path, what } => {
                 let path = format!("{step}{path}");
@@ -297,7 +297,7 @@ fn write_dict(dict: &Bound<'_, PyDict>, depth: usize, out: &mut Vec<u8>) -> Resu
 }
 
 /// A step of a path to a member.
-fn step(key: &str) -> String {
+pub(crate) fn step(key: &str) -> String {
     let is_name = !key.starts_with(|first: char| first.is_ascii_digit())
         && !key.is_empty()
         && key.len() <= MAX_PATH
