@@ -43,11 +43,14 @@ def test_every_option_of_the_command_line_is_explained():
 
     page = (DOCS / "cli.md").read_text("utf-8")
     command = typer.main.get_command(app)
-    decode = command.commands["decode"]
-    options = [name for parameter in decode.params for name in parameter.opts if name[:2] == "--"]
-    assert len(options) > 8
-    for option in options:
-        assert f"`{option}" in page, option
+    for name in ("decode", "convert"):
+        parameters = command.commands[name].params
+        options = [
+            option for parameter in parameters for option in parameter.opts if option[:2] == "--"
+        ]
+        assert len(options) > 8
+        for option in options:
+            assert f"`{option}" in page, option
 
 
 def test_every_dialect_is_listed():
