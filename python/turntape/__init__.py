@@ -30,12 +30,14 @@ from turntape.errors import (
     MalformedEvent,
     MarkerError,
     MessageError,
+    PairingError,
     ProviderError,
     StreamError,
     StrictError,
     TruncatedStream,
     TurntapeError,
     UnknownDialect,
+    UnsupportedContent,
 )
 from turntape.events import (
     Citation,
@@ -141,6 +143,8 @@ if TYPE_CHECKING:
         TypedMessage,
         pair_tool_cycles,
     )
+    from turntape.replay.pairing import PairingFault
+    from turntape.replay.texts import ReplayTexts
     from turntape.requests import (
         DELETE,
         CachePolicy,
@@ -164,6 +168,8 @@ if TYPE_CHECKING:
         VideoPart,
     )
     from turntape.wire.inbound.read import from_provider_messages, from_request
+    from turntape.wire.outbound.build import build_request
+    from turntape.wire.outbound.built import BuiltRequest
     from turntape.wire.streams import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = [
@@ -177,6 +183,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BuiltRequest",
     "CachePolicy",
     "Chat",
     "Citation",
@@ -218,6 +225,8 @@ __all__ = [
     "NonCanonical",
     "NonCanonicalCode",
     "PairedHistory",
+    "PairingError",
+    "PairingFault",
     "PathRef",
     "PathSource",
     "ProviderBlock",
@@ -228,6 +237,7 @@ __all__ = [
     "RedactedThinkingBlock",
     "ReplayNote",
     "ReplayNoteCode",
+    "ReplayTexts",
     "ResponseFormat",
     "ResultBlock",
     "Role",
@@ -259,6 +269,7 @@ __all__ = [
     "TurntapeError",
     "TypedMessage",
     "UnknownDialect",
+    "UnsupportedContent",
     "UrlRef",
     "UrlSource",
     "Usage",
@@ -268,6 +279,7 @@ __all__ = [
     "__version__",
     "aiter_events",
     "assemble",
+    "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
@@ -299,6 +311,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuiltRequest": "turntape.wire.outbound.built",
     "CachePolicy": "turntape.requests",
     "Chat": "turntape.replay.native",
     "ContentBlock": "turntape.conversation",
@@ -326,12 +339,14 @@ _LAZY = {
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
     "PairedHistory": "turntape.replay.native",
+    "PairingFault": "turntape.replay.pairing",
     "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
     "RawTool": "turntape.requests",
     "Reasoning": "turntape.requests",
     "ReplayNote": "turntape.notes",
     "ReplayNoteCode": "turntape.notes",
+    "ReplayTexts": "turntape.replay.texts",
     "ResponseFormat": "turntape.requests",
     "ResultBlock": "turntape.conversation",
     "Role": "turntape.conversation",
@@ -354,6 +369,7 @@ _LAZY = {
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
+    "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",

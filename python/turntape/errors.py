@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from turntape.events import DecodeWarning, StreamEvent
     from turntape.messages import AssistantMessage, InvalidReason
+    from turntape.replay.pairing import PairingFault
 
 __all__ = [
     "EnvelopeError",
@@ -19,12 +20,14 @@ __all__ = [
     "MalformedEvent",
     "MarkerError",
     "MessageError",
+    "PairingError",
     "ProviderError",
     "StreamError",
     "StrictError",
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
+    "UnsupportedContent",
 ]
 
 
@@ -112,26 +115,60 @@ class MessageError(TurntapeError, ValueError):
         self.field = field
 
 
+class IncompleteTurn(TurntapeError, ValueError):
+    """A turn that the wire did not end was to become a message of a history."""
+
+
 class InvalidRequest(TurntapeError, ValueError):
-    """A request, or a history of one, that cannot be read or cannot be built.
+    """A request or a history that cannot be read, or that no provider would take as it is.
 
     Attributes:
-        index: The message at fault, counted from 0 in what was given; None where it is none of them.
-        block: The block of that message; None where it is none of them.
+        index: The message at fault, counted from 0 in the history; None where it is none of them.
+        block: The block at fault, counted from 0 in that message; None where it is the message.
     """
 
     index: int | None
     block: int | None
 
     def __init__(self, message: str, *, index: int | None = None, block: int | None = None) -> None:
-        """Make the error from one sentence for people and the place."""
-        super().__init__(message)
+        """Make the error from one sentence for people and the place, which is put before it."""
+        super().__init__(f"{_place(index, block)}{message}")
         self.index = index
         self.block = block
 
 
-class IncompleteTurn(TurntapeError, ValueError):
-    """A turn that the wire did not end was to become a message of a history."""
+class UnsupportedContent(InvalidRequest):
+    """Content that the wire or the model has no place for, such as a URL where only bytes can go."""
+
+
+class PairingError(InvalidRequest):
+    """Calls and results of a history do not pair: every call is answered, right after it, once.
+
+    Attributes:
+        faults: All of them, in the order of the history.
+    """
+
+    faults: tuple[PairingFault, ...]
+
+    def __init__(self, faults: Sequence[PairingFault]) -> None:
+        """Make the error from the faults, of which it is to have at least one."""
+        listed = "; ".join(map(str, faults))
+        super().__init__(
+            f"calls and results do not pair ({listed}); repair='repair' mends this",
+            index=faults[0].index,
+            block=faults[0].block,
+        )
+        self.faults = tuple(faults)
+
+    def __str__(self) -> str:
+        """All faults, each with its own place."""
+        return str(self.args[0]).removeprefix(_place(self.index, self.block))
+
+
+def _place(index: int | None, block: int | None) -> str:
+    if index is None:
+        return ""
+    return f"message {index}: " if block is None else f"message {index}, block {block}: "
 
 
 class StreamError(TurntapeError):

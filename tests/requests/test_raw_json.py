@@ -214,3 +214,16 @@ def test_mended_text_says_the_same_but_for_them(text):
     assert (count == 0) == (mended == literal)
     assert mend_escapes(mended) == (mended, 0)
     mended.encode()
+
+
+def test_a_dict_that_changes_meanwhile_is_an_error():
+    body: dict[str, object] = {}
+
+    class Meddling(ChainMap[str, int]):
+        def __getitem__(self, key: str) -> int:
+            body["late"] = 1
+            return 1
+
+    body.update(a=Meddling({"k": 1}), b=2)
+    with pytest.raises(RuntimeError, match="changed while it was written"):
+        write_json(body)

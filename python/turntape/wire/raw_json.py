@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from turntape._native import write_json
 from turntape.wire.arguments import exact_int
@@ -50,13 +50,15 @@ def plain(value: Any) -> Any:
         return json.loads(_whole(value.text), parse_int=exact_int)
     # Loops, not comprehensions: each of those would be one frame more for every container in another.
     if isinstance(value, Mapping):
+        held: Mapping[str, Any] = value
         members: dict[str, Any] = {}
-        for name, item in cast("Mapping[str, Any]", value).items():
+        for name, item in held.items():
             members[_whole(name)] = plain(item)
         return members
     if isinstance(value, list | tuple):
+        listed: list[Any] | tuple[Any, ...] = value
         items: list[Any] = []
-        for item in cast("list[Any] | tuple[Any, ...]", value):
+        for item in listed:
             items.append(plain(item))  # noqa: PERF401
         return items
     return value

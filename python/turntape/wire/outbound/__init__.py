@@ -1,0 +1,1 @@
+"""Requests out: from the message model to the body of each provider."""

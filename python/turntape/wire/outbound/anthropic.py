@@ -1,0 +1,296 @@
+"""Anthropic Messages, written."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from turntape.errors import InvalidRequest, UnsupportedContent
+from turntape.wire.outbound.blocks import AlternatingWriter
+from turntape.wire.outbound.media import WireMedia
+from turntape.wire.outbound.raw import raw_object
+from turntape.wire.outbound.signatures import bare_signature
+from turntape.wire.outbound.thinking import budget_for, claude_thinking_off
+from turntape.wire.raw_json import RawJson
+
+if TYPE_CHECKING:
+    from turntape.conversation import ToolResult
+    from turntape.media import MediaBlock
+    from turntape.messages import RedactedThinkingBlock, Text, Thinking
+    from turntape.replay.pairing import Placed
+    from turntape.wire.outbound.caching import Marks
+    from turntape.wire.outbound.media import Medium
+    from turntape.wire.outbound.parameters import Parameters, Tool
+    from turntape.wire.outbound.target import Origin
+    from turntape.wire.outbound.writer import Call, Part
+
+__all__ = [
+    "BINDING_BETA",
+    "DEFAULT_API_VERSION",
+    "AnthropicWriter",
+    "ask_to_drop_blocks",
+    "body_of",
+]
+
+DEFAULT_API_VERSION: Final = "2026-10-21"
+"""The version of the API that is asked for where the host names none."""
+
+SAMPLING_API_VERSION: Final = "2023-06-01"
+"""The version that still takes ``temperature`` and ``top_p``."""
+
+BINDING_BETA: Final = "thinking-binding-controls-2026-08-01"
+"""The beta that lets the body say what happens to thinking whose prefix has changed."""
+
+
+class AnthropicWriter(AlternatingWriter):
+    """Writes a history for Anthropic Messages."""
+
+    is_blank_empty = True
+    has_system_messages = True
+    media = WireMedia(
+        {
+            "image": frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"}),
+            "document": frozenset({"application/pdf", "text/plain"}),
+        },
+        frozenset({"image", "document"}),
+    )
+    result_media = frozenset({"image", "document"})
+
+    def plain_text(self, text: str) -> Part:
+        return {"type": "text", "text": text}
+
+    def text_part(self, block: Text, text: str, placed: Placed, origin: Origin) -> Part:
+        part: dict[str, Any] = {"type": "text", "text": text}
+        if origin.is_own_wire:
+            if block.citations:
+                part["citations"] = [
+                    raw_object(citation, "a citation", placed.index, self.notes)
+                    for citation in block.citations
+                ]
+            if block.extra is not None:
+                part |= self.extra_of(block.extra, "a text", placed.index)
+        return part
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
+        part: dict[str, Any] = {"type": "text", "text": text}
+        if origin.is_own_wire and block.citations:
+            part["citations"] = [RawJson(citation) for citation in block.citations]
+        return part
+
+    def signed_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
+        signature = bare_signature(block.signature or "")
+        if signature is None:
+            return None
+        text = self.clean(block.text, placed.index)
+        return self.thinking_written({"type": "thinking", "thinking": text, "signature": signature})
+
+    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+        return self.thinking_written({"type": "redacted_thinking", "data": block.data})
+
+    def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
+        return {
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.name,
+            "input": self.arguments_object(call.block, placed.index),
+            **call.extra,
+        }
+
+    def media_part(self, medium: Medium, block: MediaBlock, extra: dict[str, Any]) -> Part:
+        source: dict[str, Any]
+        if medium.url is not None:
+            source = {"type": "url", "url": medium.url}
+        elif medium.media_type == "text/plain":
+            source = {"type": "text", "media_type": "text/plain", "data": _text_of(medium)}
+        else:
+            source = {"type": "base64", "media_type": medium.media_type, "data": medium.data}
+        return {"type": medium.kind, "source": source, **extra}
+
+    def result_part(
+        self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
+    ) -> Part:
+        part: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
+        parts = self.result_parts(call, result, placed, place, origin)
+        if isinstance(result.content, str) and len(parts) == 1 and isinstance(parts[0], dict):
+            part["content"] = parts[0]["text"]
+        elif parts:
+            part["content"] = parts
+        if result.is_error:
+            part["is_error"] = True
+        if result.extra is not None and origin.is_own_wire:
+            part |= self.extra_of(result.extra, f"the result of {call.block.id!r}", placed.index)
+        return part
+
+    def marked(self, part: Part, ttl: str | None) -> list[Part]:
+        return [marked(part, ttl)]
+
+
+def _text_of(medium: Medium) -> str:
+    try:
+        return base64.b64decode(medium.data or "").decode()
+    except UnicodeDecodeError:
+        raise UnsupportedContent("a plain text is UTF-8, and this document is not") from None
+
+
+def marked(part: Any, ttl: str | None) -> dict[str, Any]:
+    """A block or a tool with a cache mark."""
+    mark = {"type": "ephemeral"} if ttl is None else {"type": "ephemeral", "ttl": ttl}
+    return {**part, "cache_control": mark}
+
+
+def body_of(
+    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: AnthropicWriter
+) -> dict[str, Any]:
+    """The body.
+
+    Args:
+        parameters: The parameters.
+        system: The system texts.
+        tools: The tools.
+        writer: The history, written.
+
+    Raises:
+        InvalidRequest: ``max_tokens`` is missing, or something is refused.
+    """
+    request, target = parameters.request, parameters.target
+    limit = parameters.max_tokens()
+    if limit is None:
+        raise InvalidRequest("this wire wants max_tokens")
+    body: dict[str, Any] = {"model": target.model, "max_tokens": limit, "stream": request.stream}
+    thinking, effort = _thinking(parameters, limit, writer)
+    kind = None if thinking is None else thinking["type"]
+    is_thinking = kind in {"adaptive", "enabled"} or (
+        kind is None and target.capabilities.thinks_by_default
+    )
+    body |= _sampling(parameters, is_thinking=is_thinking)
+    if words := parameters.stop_words():
+        body["stop_sequences"] = words
+    if thinking is not None:
+        body["thinking"] = thinking
+    output: dict[str, Any] = {} if effort is None else {"effort": effort}
+    if (form := parameters.schema()) is not None:
+        output["format"] = {"type": "json_schema", "schema": form[2]}
+    parameters.wants_json_object(can_say=False)
+    if output:
+        body["output_config"] = output
+    asked = kind in {"adaptive", "enabled"}
+    if (choice := _tool_choice(parameters, tools, is_thinking=asked)) is not None:
+        body["tool_choice"] = choice
+    if request.cache.key is not None:
+        parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
+    marks = writer.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
+    if tools:
+        body["tools"] = _tools(tools, marks)
+    if system:
+        body["system"] = _system(system, marks, is_list=isinstance(request.system, tuple))
+    body["messages"] = writer.body_messages(marks)
+    return body
+
+
+def _system(texts: list[str], marks: Marks, *, is_list: bool) -> str | list[dict[str, Any]]:
+    if len(texts) == 1 and not marks.system and not is_list:
+        return texts[0]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
+    if marks.system:
+        blocks[-1] = marked(blocks[-1], marks.ttl)
+    return blocks
+
+
+def _tools(tools: list[Tool | RawJson], marks: Marks) -> list[Any]:
+    written: list[Any] = []
+    for tool in tools:
+        if isinstance(tool, RawJson):
+            written.append(tool)
+            continue
+        member: dict[str, Any] = {"name": tool.name}
+        if tool.description:
+            member["description"] = tool.description
+        member["input_schema"] = tool.schema
+        if tool.strict:
+            member["strict"] = True
+        written.append(member)
+    if marks.tools:
+        last = written[-1]
+        written[-1] = marked(json.loads(last.text) if isinstance(last, RawJson) else last, marks.ttl)
+    return written
+
+
+def _sampling(parameters: Parameters, *, is_thinking: bool) -> dict[str, Any]:
+    request = parameters.request
+    if parameters.target.api_version != SAMPLING_API_VERSION:
+        for name in ("temperature", "top_p"):
+            if parameters.number(name, getattr(request, name)) is not None:
+                parameters.drop(
+                    name, f"only version {SAMPLING_API_VERSION} of the API takes it (api_version=)"
+                )
+        return {}
+    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
+    sampling = {"temperature": temperature, "top_p": top_p}
+    return {name: value for name, value in sampling.items() if value is not None}
+
+
+def _tool_choice(
+    parameters: Parameters, tools: list[Tool | RawJson], *, is_thinking: bool
+) -> dict[str, Any] | None:
+    kind = parameters.tool_choice(tools, is_thinking=is_thinking)
+    alone = parameters.parallel(tools) is False
+    if kind is None and not alone:
+        return None
+    choice: dict[str, Any] = {"type": "any" if kind == "required" else kind or "auto"}
+    requested = parameters.request.tool_choice
+    if kind == "tool" and requested is not None:
+        choice["name"] = requested.name
+    # Where no tool may be called, nothing has to be said of several.
+    if alone and kind != "none":
+        choice["disable_parallel_tool_use"] = True
+    return choice
+
+
+def _thinking(
+    parameters: Parameters, limit: int, writer: AnthropicWriter
+) -> tuple[dict[str, Any] | None, str | None]:
+    """What is said of thinking, and the effort."""
+    reasoning = parameters.request.reasoning
+    if reasoning is None:
+        return None, None
+    takes, notes = parameters.target.capabilities, parameters.notes
+    if reasoning.effort == "none" or reasoning.budget_tokens == 0:
+        return claude_thinking_off(parameters), None
+    display = None
+    if reasoning.summary is not None:
+        display = "omitted" if reasoning.summary == "none" else "summarized"
+    shown = {} if display is None else {"display": display}
+    is_measured = reasoning.effort is not None or reasoning.budget_tokens is not None
+    if not takes.thinking:
+        parameters.drop("reasoning", "the model does not think")
+        return None, None
+    budget = reasoning.budget_tokens
+    if "adaptive" in takes.thinking and (budget is None or "budget" not in takes.thinking):
+        return {"type": "adaptive", **shown}, parameters.effort() if is_measured else None
+    if not is_measured:
+        parameters.drop("reasoning.summary", "the model shows its thinking where a budget is given")
+        return None, None
+    effort = parameters.effort() if reasoning.effort is not None and takes.efforts else None
+    budget = budget_for(parameters, limit=limit)
+    if budget is None:
+        return None, effort
+    if writer.is_round_unsigned:
+        notes.add(
+            "reasoning_disabled", None, "the last round of calls has no signed thinking to go on from"
+        )
+        return {"type": "disabled"}, effort
+    return {"type": "enabled", "budget_tokens": budget, **shown}, effort
+
+
+def ask_to_drop_blocks(body: dict[str, Any]) -> bool:
+    """Ask the API to drop thinking whose prefix has changed, where the body can say so.
+
+    Returns:
+        Whether it could: only a body that asks for thinking can.
+    """
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking["type"] not in {"adaptive", "enabled"}:
+        return False
+    body["thinking"] = {**thinking, "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    return True

@@ -1,0 +1,356 @@
+"""Wires on which the roles alternate and a message is a list of blocks: Anthropic, Bedrock, Gemini."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from turntape.errors import InvalidRequest
+from turntape.wire.outbound.caching import plan_marks
+from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
+
+if TYPE_CHECKING:
+    from turntape.conversation import ToolResult
+    from turntape.replay.pairing import Placed
+    from turntape.requests import CachePolicy
+    from turntape.wire.outbound.caching import Marks
+    from turntape.wire.outbound.target import Origin
+
+__all__ = ["AlternatingWriter", "WireMessage"]
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+class WireMessage:
+    """One message of the body while it is written.
+
+    Attributes:
+        role: ``user``, ``assistant`` or ``system``.
+        index: The last place in the history that something of it came from.
+        results: The results, first in it: place, part, and the call that each answers.
+        parts: What follows them: place and part.
+        unmarkable: The parts, by identity, that may not carry a cache mark.
+        is_paused: Whether it is a turn that asks to be sent back.
+        extra: What the wire's message carries beside role and content.
+    """
+
+    __slots__ = ("extra", "index", "is_paused", "parts", "results", "role", "unmarkable")
+
+    def __init__(self, role: str, index: int) -> None:
+        self.role = role
+        self.index = index
+        self.results: list[tuple[int, Part, Call]] = []
+        self.parts: list[tuple[int, Part]] = []
+        self.unmarkable: set[int] = set()
+        self.is_paused = False
+        self.extra: dict[str, Any] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is in it yet."""
+        return not (self.results or self.parts)
+
+    def content(self) -> list[tuple[int, Part]]:
+        """Everything in it, in the order of the wire."""
+        return [(index, part) for index, part, _ in self.results] + self.parts
+
+
+class AlternatingWriter(Writer):
+    """Writes a history for a wire on which the roles alternate."""
+
+    assistant_role: ClassVar[str] = "assistant"
+    content_name: ClassVar[str] = "content"
+    has_system_messages: ClassVar[bool] = False
+    sorts_results: ClassVar[bool] = False
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.messages: list[WireMessage] = []
+        self._is_system_moved = False
+        # Media of the result being written that may not stand in it, and those of the whole message.
+        self._moved: list[Part] = []
+        self._after_results: list[Part] = []
+        # The parts of the message being written that are thinking, by identity.
+        self._thinking_parts: set[int] = set()
+
+    @abstractmethod
+    def marked(self, part: Part, ttl: str | None) -> list[Part]:
+        """A part with a cache mark."""
+
+    def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
+        index, message = placed.index, placed.message
+        if not self.messages:
+            self._open(index)
+        last = self.messages[-1]
+        if last.role == "assistant":
+            last = self._after_assistant(last, index)
+        if last.role != "assistant":
+            last = WireMessage("assistant", index)
+            self.messages.append(last)
+        thinking = self._thinking_parts
+        for part in parts:
+            is_thinking = id(part) in thinking
+            self.trace.append((index, part, is_thinking))
+            last.parts.append((index, part))
+        last.unmarkable |= thinking
+        self._thinking_parts = set()
+        last.index = index
+        last.is_paused = message.stop_reason == "pause_turn"
+        last.extra |= self.message_extra(message, index, origin)
+
+    def thinking_written(self, part: Part) -> Part:
+        """Remember that a part is thinking."""
+        self._thinking_parts.add(id(part))
+        return part
+
+    def _open(self, index: int) -> None:
+        """Begin a history that begins with the model."""
+        if not self.target.repairs:
+            raise InvalidRequest(
+                "the history starts with a turn of the model's, and this wire wants the user first; "
+                "repair='repair' puts a short message before it",
+                index=index,
+            )
+        self._say(self.target.texts.opening, index)
+        self.notes.add("placeholder_text", index, "a short message of the user's goes before it")
+
+    def _after_assistant(self, last: WireMessage, index: int) -> WireMessage:
+        """What follows a turn of the model's directly after another.
+
+        Where the model takes no prefill, a request that ended with the first one was closed by a message
+        of the user's: it stays, so that what was sent stays the same.
+        """
+        if self.target.repairs and not self._may_end(last):
+            self._close(index)
+            return self.messages[-1]
+        self.notes.add("messages_merged", index, "joined to the turn of the model's before it")
+        return last
+
+    def write_user(
+        self, placed: Placed, results: list[tuple[Call, Part]], parts: list[Part], origin: Origin
+    ) -> None:
+        index = placed.index
+        last = self._user_message(index, merges=bool(parts))
+        for call, part in results:
+            self.trace.append((index, part, False))
+            last.results.append((index, part, call))
+        for part in self._after_results + parts:
+            self.trace.append((index, part, False))
+            last.parts.append((index, part))
+        self._after_results = []
+        if not results and not parts and not placed.content:
+            self.notes.add("empty_text_dropped", index, "the message is empty")
+        last.index = index
+        last.extra |= self.message_extra(placed.message, index, origin)
+        self._is_system_moved = False
+
+    def _user_message(self, index: int, *, merges: bool) -> WireMessage:
+        if self.messages and self.messages[-1].role == "user":
+            last = self.messages[-1]
+            if merges and not last.is_empty and not self._is_system_moved:
+                self.notes.add("messages_merged", index, "joined to the message of the user's before it")
+            return last
+        last = WireMessage("user", index)
+        self.messages.append(last)
+        return last
+
+    def write_system(self, placed: Placed, texts: list[str]) -> None:
+        index = placed.index
+        last = self.messages[-1] if self.messages else None
+        if self.has_system_messages and self.target.capabilities.system_in_conversation and last:
+            follows = last.role == "user" and not last.is_empty and not self._is_system_moved
+            if follows or last.role == "system":
+                if last.role != "system":
+                    last = WireMessage("system", index)
+                    self.messages.append(last)
+                for text in texts:
+                    part = self.plain_text(text)
+                    self.trace.append((index, part, False))
+                    last.parts.append((index, part))
+                return
+        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        last = self._user_message(index, merges=False)
+        part = self.plain_text(self.moved_system(texts))
+        self.trace.append((index, part, False))
+        last.parts.append((index, part))
+        self._is_system_moved = True
+
+    def _say(self, text: str, index: int) -> None:
+        """Put a message of the user's in that is in no history."""
+        message = WireMessage("user", index)
+        message.parts.append((index, self.plain_text(text)))
+        self.messages.append(message)
+
+    def _close(self, index: int) -> None:
+        self._say(self.target.texts.closing, index)
+        self.notes.add("prefill_closed", index, "a short message of the user's goes after it")
+
+    def _may_end(self, last: WireMessage) -> bool:
+        return last.is_paused or self.target.capabilities.prefill
+
+    def result_parts(
+        self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
+    ) -> list[Part]:
+        """The blocks of a result, each as this wire says it; empty where nothing is left of them."""
+        index = placed.index
+        if isinstance(result.content, str):
+            text = self.clean(result.content, index)
+            if self.is_empty(text):
+                return []
+            return [self.plain_text(text)]
+        parts: list[Part] = []
+        self._moved = []
+        for block in result.content:
+            part: Part | None
+            if block.type == "text":
+                text = self.clean(block.text, index)
+                if self.is_empty(text):
+                    self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                    continue
+                part = self.result_text(block, text, origin)
+            elif block.type == "provider_block":
+                part = self.provider_part(block, index, origin)
+            elif block.type in MEDIA_TYPES:
+                part = self.result_medium(block, placed, origin)
+            else:
+                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+            if part is not None:
+                parts.append(part)
+        if self._moved:
+            lead = self.target.texts.media_lead.replace("{id}", call.id or call.name)
+            self._after_results += [self.plain_text(lead), *self._moved]
+            if not parts:
+                parts.append(self.plain_text(self.target.texts.media_moved))
+        return parts
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
+        """A text in a result."""
+        return self.plain_text(text)
+
+    def result_medium(self, block: Any, placed: Placed, origin: Origin) -> Part | None:
+        """A medium in a result, or the text that stands in for it; None for one that goes after it."""
+        medium = self.checked_medium(block, placed.index)
+        if medium is None:
+            return self.plain_text(self.placeholder(block))
+        part = self.media_part(medium, block, self.media_extra(block, placed.index, origin))
+        if block.type in self.result_media and self.target.capabilities.media_in_results:
+            return part
+        self.notes.add("media_moved", placed.index, f"the {block.type} of a result goes after it")
+        self._moved.append(part)
+        return None
+
+    # The end ----------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Bring the last message into a form that may stand last.
+
+        Raises:
+            InvalidRequest: It may not.
+        """
+        last = self.messages[-1] if self.messages else None
+        if last is None or last.role != "assistant":
+            return
+        if not self._may_end(last):
+            if not self.target.repairs:
+                raise InvalidRequest(
+                    f"the history ends with a turn of the model's, and {self.target.model} takes no prefill; "
+                    "repair='repair' closes it with a short message of the user's",
+                    index=last.index,
+                )
+            self._close(last.index)
+            return
+        self._trim(last)
+        if last.is_empty:
+            self.messages.pop()
+
+    def _trim(self, last: WireMessage) -> None:
+        """Take the white space from the end of a prefill; the part itself stays as it is."""
+        while last.parts:
+            index, part = last.parts[-1]
+            text = part.get("text") if isinstance(part, dict) else None
+            if not isinstance(text, str) or not isinstance(part, dict) or id(part) in last.unmarkable:
+                return
+            trimmed = text.rstrip()
+            if trimmed == text:
+                return
+            self.notes.add("empty_text_dropped", index, "white space at the end of the prefill is left out")
+            last.parts.pop()
+            if not self.is_empty(trimmed):
+                last.parts.append((index, part | {"text": trimmed}))
+                return
+
+    def _markable_places(self) -> frozenset[int]:
+        """The places in the history that something came from which may carry a cache mark."""
+        return frozenset(
+            index
+            for message in self.messages
+            for index, part in message.content()
+            if self._is_markable(part, message)
+        )
+
+    def _is_markable(self, part: Part, message: WireMessage) -> bool:
+        return isinstance(part, dict) and id(part) not in message.unmarkable
+
+    @property
+    def is_round_unsigned(self) -> bool:
+        """Whether the history ends with results of calls before which there is no signed thinking."""
+        if not self.messages or not self.messages[-1].results:
+            return False
+        return not any(message.unmarkable for message in self.messages[-2:-1])
+
+    def plan_marks(self, policy: CachePolicy, *, has_tools: bool, has_system: bool) -> Marks:
+        """Where the cache marks stand; see :func:`turntape.wire.outbound.caching.plan_marks`."""
+        takes = self.target.capabilities
+        return plan_marks(
+            policy,
+            has_tools=has_tools,
+            has_system=has_system,
+            user_places=[message.index for message in self.messages if message.role == "user"],
+            markable=self._markable_places() if policy.messages or policy.automatic else _NONE,
+            limit=takes.cache_marks,
+            ttls=takes.cache_ttls,
+            notes=self.notes,
+        )
+
+    def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
+        """The messages as the body has them."""
+        wanted = set(marks.messages) if marks is not None else set[int]()
+        ttl = marks.ttl if marks is not None else None
+        return [self._body_message(message, wanted, ttl) for message in self.messages]
+
+    def _body_message(
+        self, message: WireMessage, wanted: set[int], ttl: str | None
+    ) -> dict[str, Any]:
+        if self.sorts_results and len(message.results) > 1:
+            message.results.sort(key=lambda result: result[2].order)
+        content = message.content()
+        if not content:
+            self.notes.add(
+                "placeholder_text", message.index, "nothing is left of a message that is needed"
+            )
+            content = [(message.index, self.plain_text(self.target.texts.no_content))]
+        parts: list[Part] = [part for _, part in content]
+        if wanted:
+            parts = self._with_marks(message, content, wanted, ttl)
+        role = self.assistant_role if message.role == "assistant" else message.role
+        return {"role": role, self.content_name: parts, **message.extra}
+
+    def _with_marks(
+        self,
+        message: WireMessage,
+        content: list[tuple[int, Part]],
+        wanted: set[int],
+        ttl: str | None,
+    ) -> list[Part]:
+        """The parts, with a mark behind the last one of each place that may carry it."""
+        at = {
+            index: number
+            for number, (index, part) in enumerate(content)
+            if index in wanted and self._is_markable(part, message)
+        }
+        marked = set(at.values())
+        parts: list[Part] = []
+        for number, (_, part) in enumerate(content):
+            parts.extend(self.marked(part, ttl) if number in marked else [part])
+        return parts

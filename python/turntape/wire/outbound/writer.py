@@ -1,0 +1,423 @@
+"""What writing a history has in common, whatever the wire."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from turntape._native import check_arguments
+from turntape.errors import InvalidRequest, UnsupportedContent
+from turntape.media import PathSource
+from turntape.wire.outbound.media import WireMedia, checked
+from turntape.wire.outbound.raw import EMPTY_OBJECT, extra_members, raw_object
+from turntape.wire.outbound.surrogates import mended_json, mended_text
+from turntape.wire.raw_json import RawJson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from turntape.conversation import Message, ToolResult
+    from turntape.media import MediaBlock
+    from turntape.messages import ProviderBlock, RedactedThinkingBlock, Text, Thinking, ToolUse
+    from turntape.replay.mapping import Distinct
+    from turntape.replay.pairing import Placed
+    from turntape.wire.outbound.media import Medium
+    from turntape.wire.outbound.names import Names
+    from turntape.wire.outbound.notes import Notes
+    from turntape.wire.outbound.target import Origin, Target
+
+__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer"]
+
+Part = dict[str, Any] | RawJson
+"""One block, part or item of a body."""
+
+MEDIA_TYPES = frozenset({"image", "audio", "video", "document"})
+"""The ``type`` of each block that is a medium."""
+
+
+class Call:
+    """A call as it was sent, for its result.
+
+    Attributes:
+        block: The call.
+        id: Its id as sent; empty where the wire does not get one.
+        name: The tool's name as sent.
+        order: Its place among the calls of its round, counted from 0.
+        extra: What its own wire carries beside it.
+    """
+
+    __slots__ = ("block", "extra", "id", "name", "order")
+
+    def __init__(
+        self, block: ToolUse, sent_id: str, name: str, order: int, extra: dict[str, Any]
+    ) -> None:
+        self.block = block
+        self.id = sent_id
+        self.name = name
+        self.order = order
+        self.extra = extra
+
+
+_NO_EXTRA: dict[str, Any] = {}
+
+
+class Writer(ABC):
+    """Writes the messages of a history, one after the other, never looking ahead.
+
+    Attributes:
+        trace: What was written, in order: the place in the history, the part, and whether it is thinking.
+            Cache marks and what only the end of a history asks for are not in it, so that it tells
+            whether a prefix is the same.
+        id_map: Of each id, the ids that were sent for its uses, in order.
+        is_blank_empty: Whether text of white space alone is refused like empty text.
+        media: What the wire has a place for in messages of the user.
+        result_media: The kinds of media that may stand in results.
+    """
+
+    is_blank_empty: ClassVar[bool] = False
+    media: ClassVar[WireMedia] = WireMedia({}, frozenset())
+    result_media: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(
+        self,
+        target: Target,
+        notes: Notes,
+        ids: Distinct,
+        names: Names,
+        without_thinking: frozenset[int],
+    ) -> None:
+        self.target = target
+        self.notes = notes
+        self.ids = ids
+        self.names = names
+        self.without_thinking = without_thinking
+        self.trace: list[tuple[int, Part, bool]] = []
+        self.id_map: dict[str, list[str]] = {}
+        self._calls: dict[str, list[Call]] = {}
+        self._order = 0
+
+    # What each wire says in its own way -------------------------------------------------------------
+
+    @abstractmethod
+    def text_part(self, block: Text, text: str, placed: Placed, origin: Origin) -> Part:
+        """A text."""
+
+    @abstractmethod
+    def signed_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
+        """Signed thinking that counts here; None where this wire cannot say it."""
+
+    @abstractmethod
+    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+        """Redacted thinking that counts here; None where this wire cannot say it."""
+
+    @abstractmethod
+    def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
+        """A call."""
+
+    @abstractmethod
+    def media_part(self, medium: Medium, block: MediaBlock, extra: dict[str, Any]) -> Part:
+        """A medium in a message of the user."""
+
+    @abstractmethod
+    def result_part(
+        self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
+    ) -> Part:
+        """A result."""
+
+    @abstractmethod
+    def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
+        """A message of the model's, of which something is left."""
+
+    @abstractmethod
+    def write_user(
+        self, placed: Placed, results: list[tuple[Call, Part]], parts: list[Part], origin: Origin
+    ) -> None:
+        """A message of the user's, of which perhaps nothing is left."""
+
+    @abstractmethod
+    def write_system(self, placed: Placed, texts: list[str]) -> None:
+        """A system message between the others."""
+
+    # The walk ---------------------------------------------------------------------------------------
+
+    def write(self, history: Iterable[Placed]) -> None:
+        """Write a history in which calls and results pair.
+
+        Raises:
+            InvalidRequest: Something cannot be sent.
+        """
+        for placed in history:
+            role = placed.message.role
+            if role == "assistant":
+                self._assistant(placed)
+            elif role == "user":
+                self._user(placed)
+            else:
+                self._system(placed)
+
+    def _assistant(self, placed: Placed) -> None:
+        message, index = placed.message, placed.index
+        origin = self.target.origin(message)
+        self._calls = {}
+        self._order = 0
+        parts: list[Part] = []
+        for place, block in enumerate(placed.content):
+            part: Part | None
+            try:
+                if block.type == "text":
+                    part = self._text(block, placed, origin)
+                elif block.type == "tool_use":
+                    part = self._call(block, placed, origin)
+                elif block.type == "thinking":
+                    part = self._thinking(block, placed, origin)
+                elif block.type == "redacted_thinking":
+                    part = self._redacted(block, placed, origin)
+                elif block.type == "provider_block":
+                    part = self.provider_part(block, index, origin)
+                elif block.type == "tool_result":
+                    raise InvalidRequest("a result stands in a message of the user, not here")
+                else:
+                    part = self.assistant_media(block, placed, origin)
+            except InvalidRequest as error:
+                raise _at(error, index, place) from None
+            if part is not None:
+                parts.append(part)
+        if parts:
+            self.write_assistant(placed, parts, origin)
+        elif not placed.content:
+            self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
+
+    def _user(self, placed: Placed) -> None:
+        index = placed.index
+        origin = self.target.origin(placed.message)
+        results: list[tuple[Call, Part]] = []
+        parts: list[Part] = []
+        for place, block in enumerate(placed.content):
+            try:
+                part: Part | None
+                if block.type == "text":
+                    part = self._text(block, placed, origin)
+                elif block.type == "tool_result":
+                    call = self._calls[block.tool_use_id].pop(0)
+                    part = self.result_part(call, block, placed, place, origin)
+                    results.append((call, part))
+                    continue
+                elif block.type == "provider_block":
+                    part = self.provider_part(block, index, origin)
+                elif block.type in MEDIA_TYPES:
+                    part = self.medium(block, placed, origin)  # type: ignore[arg-type]
+                else:
+                    raise InvalidRequest(f"{block.type!r} stands in a turn of the model's, not here")
+            except InvalidRequest as error:
+                raise _at(error, index, place) from None
+            if part is not None:
+                parts.append(part)
+        self.write_user(placed, results, parts, origin)
+
+    def _system(self, placed: Placed) -> None:
+        texts: list[str] = []
+        for place, block in enumerate(placed.content):
+            if block.type != "text":
+                error = InvalidRequest(f"a system message holds texts, not {block.type!r}")
+                raise _at(error, placed.index, place)
+            text = self.clean(block.text, placed.index)
+            if self.is_empty(text):
+                self._left_out(placed.index)
+            else:
+                texts.append(text)
+        if texts:
+            self.write_system(placed, texts)
+
+    # Blocks -----------------------------------------------------------------------------------------
+
+    def _text(self, block: Text, placed: Placed, origin: Origin) -> Part | None:
+        text = self.clean(block.text, placed.index)
+        if self.is_empty(text) and not self.keeps_empty(block, origin):
+            self._left_out(placed.index)
+            return None
+        return self.text_part(block, text, placed, origin)
+
+    def keeps_empty(self, block: Text, origin: Origin) -> bool:  # noqa: ARG002
+        """Whether an empty text goes out because of what it carries."""
+        return False
+
+    def _call(self, block: ToolUse, placed: Placed, origin: Origin) -> Part:
+        index = placed.index
+        sent_id = self.sent_id(block, placed, origin)
+        extra = _NO_EXTRA
+        if block.extra is not None and origin.is_own_wire:
+            extra = extra_members(block.extra, f"the call {block.id!r}", index, self.notes)
+        name = self.names.sent(block.name, index)
+        waiting = self._calls.setdefault(block.id, [])
+        call = Call(block, sent_id, name, self._order, extra)
+        self._order += 1
+        waiting.append(call)
+        return self.call_part(call, placed, origin)
+
+    def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:  # noqa: ARG002
+        """The id of a call as it is sent, noted where it is another."""
+        sent = self.ids.take(block.id)
+        self.id_map.setdefault(block.id, []).append(sent)
+        if sent != block.id:
+            self.notes.add("id_mapped", placed.index, f"{block.id!r} is sent as {sent!r}")
+        return sent
+
+    def _thinking(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
+        if placed.index in self.without_thinking:
+            return self.drop_reasoning(placed.index, "what stands before it has changed")
+        if block.signature is None:
+            return self.unsigned_part(block, placed, origin)
+        if not origin.is_signed_for:
+            return self.drop_reasoning(placed.index, "its signature means nothing here")
+        part = self.signed_part(block, placed, origin)
+        if part is None:
+            return self.drop_reasoning(placed.index, "its signature cannot be sent on this wire")
+        return part
+
+    def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
+        """Thinking without a signature, which most wires do not want back."""
+        return self.drop_reasoning(placed.index, "it is not signed")
+
+    def _redacted(
+        self, block: RedactedThinkingBlock, placed: Placed, origin: Origin
+    ) -> Part | None:
+        if placed.index in self.without_thinking:
+            return self.drop_reasoning(placed.index, "what stands before it has changed")
+        part = self.redacted_part(block) if origin.is_signed_for else None
+        if part is None:
+            return self.drop_reasoning(placed.index, "what is redacted means nothing here")
+        return part
+
+    def drop_reasoning(self, index: int, why: str) -> None:
+        """Note that thinking is left out."""
+        self.notes.add("reasoning_dropped", index, f"thinking is left out: {why}")
+
+    def provider_part(self, block: ProviderBlock, index: int, origin: Origin) -> Part | None:
+        """A block of the provider's own: as it stands to where it came from, left out elsewhere."""
+        if not origin.is_own_wire:
+            self.notes.add("content_unsupported", index, f"{block.kind!r} is left out: another wire's")
+            return None
+        return raw_object(block.json, f"the block {block.kind!r}", index, self.notes)
+
+    def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
+        """A medium in a turn of the model's, which most wires have no place for."""
+        self.notes.add("content_unsupported", placed.index, f"{block.type!r} of the model's is left out")
+        return None
+
+    def medium(self, block: MediaBlock, placed: Placed, origin: Origin) -> Part | None:
+        """A medium, or the text that stands in for it under repair.
+
+        Raises:
+            InvalidRequest: It cannot be sent.
+        """
+        medium = self.checked_medium(block, placed.index)
+        if medium is None:
+            return self.plain_text(self.placeholder(block))
+        return self.media_part(medium, block, self.media_extra(block, placed.index, origin))
+
+    def media_extra(self, block: MediaBlock, index: int, origin: Origin) -> dict[str, Any]:
+        """What the wire's part carries beside a medium."""
+        if block.extra is None or not origin.is_own_wire:
+            return _NO_EXTRA
+        return extra_members(block.extra, f"the {block.type}", index, self.notes)
+
+    def checked_medium(
+        self, block: MediaBlock, index: int, *, kinds: frozenset[str] | None = None
+    ) -> Medium | None:
+        """A medium that can be sent; None for one that cannot, under repair, noted.
+
+        Args:
+            block: The medium.
+            index: Its message.
+            kinds: The only kinds that may stand there; None for all of the wire's.
+
+        Raises:
+            InvalidRequest: It cannot be sent.
+        """
+        try:
+            if kinds is not None and block.type not in kinds:
+                raise UnsupportedContent(f"a result takes no {block.type} here")
+            medium = checked(block, self.media, self.target.capabilities)
+        except InvalidRequest as error:
+            if not self.target.repairs or isinstance(block.source, PathSource):
+                raise
+            self.notes.add("image_placeholder", index, f"a text stands in: {error}")
+            return None
+        if medium.correction is not None:
+            self.notes.add("media_type_corrected", index, medium.correction)
+        return medium
+
+    def placeholder(self, block: MediaBlock) -> str:
+        """The text that stands in for a medium."""
+        return self.target.texts.media_placeholder.replace("{kind}", block.type)
+
+    @abstractmethod
+    def plain_text(self, text: str) -> Part:
+        """A text that building puts in itself."""
+
+    # Text and arguments -----------------------------------------------------------------------------
+
+    def clean(self, text: str, index: int) -> str:
+        """A text that UTF-8 can hold."""
+        if text.isascii():
+            return text
+        mended = mended_text(text)
+        if mended is None:
+            return text
+        self.notes.add("surrogate_replaced", index, "half a surrogate pair in a text")
+        return mended
+
+    def is_empty(self, text: str) -> bool:
+        """Whether a text says nothing, as this wire sees it."""
+        return not text or (self.is_blank_empty and text.isspace())
+
+    def _left_out(self, index: int) -> None:
+        self.notes.add("empty_text_dropped", index, "a text that says nothing is left out")
+
+    def arguments_text(self, block: ToolUse, index: int) -> str:
+        """Arguments for a wire that takes a string: as the model wrote them, ``{}`` for blank ones."""
+        text = block.arguments
+        if not text or text.isspace():
+            return "{}"
+        mended = mended_json(text)
+        if mended is not None:
+            self.notes.add(
+                "surrogate_replaced", index, f"half a surrogate pair in the arguments of {block.id!r}"
+            )
+            return mended
+        return text
+
+    def arguments_object(self, block: ToolUse, index: int) -> RawJson:
+        """Arguments for a wire that takes an object: the same JSON text, ``{}`` where they are none."""
+        text = self.arguments_text(block, index)
+        if text == "{}":
+            return EMPTY_OBJECT
+        fault = check_arguments(text)
+        if fault is not None:
+            self.notes.add(
+                "arguments_replaced", index, f"the arguments of {block.id!r} are sent as {{}}: {fault[1]}"
+            )
+            return EMPTY_OBJECT
+        return RawJson(text)
+
+    def moved_system(self, texts: list[str]) -> str:
+        """The text of a system message that may not stay where it is, between its marker lines."""
+        said = self.target.texts
+        return "\n".join((said.system_open, "\n\n".join(texts), said.system_close))
+
+    def extra_of(self, extra: str, what: str, index: int) -> dict[str, Any]:
+        """The members of an ``extra``, which go back to the wire that they came from."""
+        return extra_members(extra, what, index, self.notes)
+
+    def message_extra(self, message: Message, index: int, origin: Origin) -> dict[str, Any]:
+        """What the wire's message carries beside role and content."""
+        if message.extra is None or not origin.is_own_wire:
+            return _NO_EXTRA
+        return extra_members(message.extra, "the message", index, self.notes)
+
+
+def _at(error: InvalidRequest, index: int, place: int) -> InvalidRequest:
+    """The error with its place, which what found it did not know."""
+    if error.index is not None:
+        return error
+    return type(error)(str(error), index=index, block=place)
