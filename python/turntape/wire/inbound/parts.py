@@ -98,7 +98,13 @@ class RequestParts:
         return others
 
     def sampling(
-        self, members: Members, *, max_tokens: str, temperature: str, top_p: str, stop: str
+        self,
+        members: Members,
+        *,
+        max_tokens: str,
+        temperature: str,
+        top_p: str,
+        stop: str | None = None,
     ) -> None:
         """Read what most wires have, under the names of this one."""
         limit = members.take(max_tokens)
@@ -106,7 +112,7 @@ class RequestParts:
         for name, wire_name in (("temperature", temperature), ("top_p", top_p)):
             number = members.take(wire_name)
             self.set(name, None if number is None else number.number())
-        words = members.take(stop)
+        words = None if stop is None else members.take(stop)
         if words is not None:
             texts = [words] if words.is_string else words.elements()
             self.set("stop", tuple(text.string() for text in texts))
