@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.building import MESSAGES
 from tests.support.histories import broken_histories, histories, wild_histories
-from tests.support.model_requests import MODELS, model_requests
+from tests.support.model_requests import MODELS, for_model, model_requests
 from tests.support.requests import options_of, request_of
 from tests.support.vectors import cases
 
@@ -75,11 +75,8 @@ def test_bodies_of_the_vectors(case: Case, dialect: Dialect):
 def holds(request: ModelRequest, model_of: dict[Dialect, str], **options: Any) -> None:
     for dialect in Dialect:
         model = model_of[dialect]
-        asked = ModelRequest(
-            **{name: getattr(request, name) for name in ModelRequest.__slots__} | {"model": model}
-        )
         try:
-            built = build_request(asked, dialect, **options)
+            built = build_request(for_model(request, model), dialect, **options)
         except TurntapeError:
             continue
         if options:

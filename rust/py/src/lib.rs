@@ -13,8 +13,10 @@ mod json_in;
 mod json_out;
 mod markers;
 mod messages;
+mod redact;
 mod scratch;
 mod sse;
+mod tape;
 mod values;
 
 use pyo3::prelude::*;
@@ -25,6 +27,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<sse::SseDecoder>()?;
     module.add_class::<decoder::StreamDecoder>()?;
+    module.add_class::<redact::SecretMatcher>()?;
+    module.add_class::<redact::SecretStream>()?;
+    module.add_class::<tape::TapeFile>()?;
+    module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
