@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
 import turntape
 from turntape.cli import convert as module
 from turntape.wire.inbound.detect import request_dialect
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CLAUDE = "claude-heron-9"
 
@@ -190,7 +192,10 @@ def test_who_is_to_get_it(run, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"model": "m", "messages": [{"role": "user", "content": "a"}]}, "What to do: say whose it is"),
+        (
+            {"model": "m", "messages": [{"role": "user", "content": "a"}]},
+            "What to do: say whose it is",
+        ),
         ({**ANTHROPIC, "seed": 1}, "the request has members of anthropic and openai-chat"),
         ("{", "InvalidRequest: the text is not JSON"),
         (b"\xff", "InvalidRequest: the text is not UTF-8"),
@@ -244,7 +249,9 @@ def test_the_wrong_command_line(run, tmp_path):
 
 
 def test_an_output_that_cannot_be_written(run, tmp_path):
-    ended = run("convert", "--to", "anthropic", "-o", tmp_path / "no" / "x", file(tmp_path, ANTHROPIC))
+    ended = run(
+        "convert", "--to", "anthropic", "-o", tmp_path / "no" / "x", file(tmp_path, ANTHROPIC)
+    )
     assert ended.status == 1
     assert "cannot be written" in ended.stderr
 
@@ -256,7 +263,9 @@ def test_nothing_reaches_a_terminal_that_it_would_obey(run, tmp_path, unsafe):
     assert ended.status == 1
     assert unsafe(ended.stderr) == set()
     fine = {**ANTHROPIC, evil: 1}
-    ended = run("convert", "--from", "anthropic", "--to", "openai-chat", "-m", "q", file(tmp_path, fine))
+    ended = run(
+        "convert", "--from", "anthropic", "--to", "openai-chat", "-m", "q", file(tmp_path, fine)
+    )
     assert ended.status == 0
     assert unsafe(ended.stderr) == set()
 
@@ -295,7 +304,11 @@ def test_requests_that_tell_their_dialect(source, dialect):
         [],
         {"messages": 7},
         {"messages": [7, None, {"role": 7, "content": {"type": "image"}}]},
-        {"model": "claude-heron-9", "max_tokens": 5, "messages": [{"role": "user", "content": "a"}]},
+        {
+            "model": "claude-heron-9",
+            "max_tokens": 5,
+            "messages": [{"role": "user", "content": "a"}],
+        },
         {"messages": [{"role": "developer", "content": "a"}]},
     ],
 )
