@@ -135,6 +135,23 @@ def test_standard_input_and_a_new_file(run, tmp_path):
     }
 
 
+def test_signatures_of_one_maker_are_not_taken_for_anothers(run, tmp_path):
+    parts = [{"text": "hm", "thought": True, "thoughtSignature": "c2ln"}, {"text": "a"}]
+    contents = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": parts},
+        {"role": "user", "parts": [{"text": "r"}]},
+    ]
+    for content in ({"contents": contents}, contents):
+        path = file(tmp_path, content)
+        ended = run("convert", "--to", "anthropic", "-m", CLAUDE, "--max-tokens", "9", path)
+        assert ended.status == 0
+        assert "c2ln" not in ended.stdout
+        assert "reasoning_dropped at message 1" in ended.stderr
+        ended = run("convert", "--to", "gemini", "-m", "gemini-2.5-flash", path)
+        assert "c2ln" in ended.stdout
+
+
 def test_a_history_alone(run, tmp_path):
     history = [{"role": "user", "content": [{"text": "a"}]}]
     path = file(tmp_path, history)

@@ -59,7 +59,10 @@ class RequestParts:
         return self.target is not None and self.target != self.reader.dialect
 
     def take_model(self, *names: str) -> str:
-        """The model, from the body or as the caller named it; turns are its own unless told otherwise.
+        """The model, as the caller named it or from the body.
+
+        The turns in the history were made by the one in the body. Where that names none, they were made by the
+        caller's, unless that one is another wire's, and then nobody knows.
 
         Raises:
             InvalidRequest: Neither names one.
@@ -69,8 +72,7 @@ class RequestParts:
         if not model:
             raise self.body.raw.fail("the body names no model: give model=")
         self._values["model"] = model
-        if self.reader.model is None:
-            self.reader.model = named or model
+        self.reader.model = named or (None if self.is_foreign else model)
         return model
 
     def set(self, name: str, value: Any) -> None:
