@@ -46,6 +46,7 @@ __all__ = [
     "read_extra_content",
     "row_content",
     "split_image_parts",
+    "split_json",
     "sync_folder",
     "write_json",
 ]
