@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
+from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
     from turntape.conversation import ToolResult
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.target import Origin
+    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = ["AlternatingWriter", "WireMessage"]
 
@@ -149,7 +150,9 @@ class AlternatingWriter(Writer):
         if self.messages and self.messages[-1].role == "user":
             last = self.messages[-1]
             if merges and not last.is_empty and not self._is_system_moved:
-                self.notes.add("messages_merged", index, "joined to the message of the user's before it")
+                self.notes.add(
+                    "messages_merged", index, "joined to the message of the user's before it"
+                )
             return last
         last = WireMessage("user", index)
         self.messages.append(last)
@@ -169,7 +172,9 @@ class AlternatingWriter(Writer):
                     self.trace.append((index, part, False))
                     last.parts.append((index, part))
                 return
-        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        self.notes.add(
+            "system_moved", index, "its text goes in front of the next message of the user's"
+        )
         last = self._user_message(index, merges=False)
         part = self.plain_text(self.moved_system(texts))
         self.trace.append((index, part, False))
@@ -202,19 +207,7 @@ class AlternatingWriter(Writer):
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
-            part: Part | None
-            if block.type == "text":
-                text = self.clean(block.text, index)
-                if self.is_empty(text):
-                    self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
-                    continue
-                part = self.result_text(block, text, origin)
-            elif block.type == "provider_block":
-                part = self.provider_part(block, index, origin)
-            elif block.type in MEDIA_TYPES:
-                part = self.result_medium(block, placed, origin)
-            else:
-                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+            part = self._result_block(block, placed, place, origin)
             if part is not None:
                 parts.append(part)
         if self._moved:
@@ -224,7 +217,22 @@ class AlternatingWriter(Writer):
                 parts.append(self.plain_text(self.target.texts.media_moved))
         return parts
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
+    def _result_block(self, block: Any, placed: Placed, place: int, origin: Origin) -> Part | None:
+        """A block of a result; None where nothing is left of it there."""
+        index = placed.index
+        if block.type == "text":
+            text = self.clean(block.text, index)
+            if self.is_empty(text):
+                self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                return None
+            return self.result_text(block, text, origin)
+        if block.type == "provider_block":
+            return self.provider_part(block, placed, origin)
+        if block.type in MEDIA_TYPES:
+            return self.result_medium(block, placed, origin)
+        raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
         """A text in a result."""
         return self.plain_text(text)
 
@@ -269,12 +277,18 @@ class AlternatingWriter(Writer):
         while last.parts:
             index, part = last.parts[-1]
             text = part.get("text") if isinstance(part, dict) else None
-            if not isinstance(text, str) or not isinstance(part, dict) or id(part) in last.unmarkable:
+            if (
+                not isinstance(text, str)
+                or not isinstance(part, dict)
+                or id(part) in last.unmarkable
+            ):
                 return
             trimmed = text.rstrip()
             if trimmed == text:
                 return
-            self.notes.add("empty_text_dropped", index, "white space at the end of the prefill is left out")
+            self.notes.add(
+                "empty_text_dropped", index, "white space at the end of the prefill is left out"
+            )
             last.parts.pop()
             if not self.is_empty(trimmed):
                 last.parts.append((index, part | {"text": trimmed}))

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from turntape.wire.outbound.caching import refuse_marks
-from turntape.wire.outbound.flat import FlatWriter, json_schema_form, system_role
+from turntape.wire.outbound.flat import (
+    FlatWriter,
+    cache_members,
+    json_schema_form,
+    sampling_members,
+    system_role,
+    tool_members,
+)
 from turntape.wire.outbound.media import WireMedia
 from turntape.wire.outbound.raw import raw_object
 from turntape.wire.outbound.signatures import encrypted_item
@@ -188,7 +194,10 @@ class ResponsesWriter(FlatWriter):
             else:
                 message.append(part)
         if message:
-            self.put(index, self.user_message(message) | self.message_extra(placed.message, index, origin))
+            self.put(
+                index,
+                self.user_message(message) | self.message_extra(placed.message, index, origin),
+            )
         elif not results and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
@@ -203,7 +212,9 @@ class ResponsesWriter(FlatWriter):
             origin = self.target.origin(placed.message)
             self.put(index, item | self.message_extra(placed.message, index, origin))
             return
-        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        self.notes.add(
+            "system_moved", index, "its text goes in front of the next message of the user's"
+        )
         self.put(index, self.user_message([self.plain_text(self.moved_system(texts))]))
 
     def user_message(self, parts: list[Part]) -> dict[str, Any]:
@@ -222,7 +233,9 @@ class ResponsesWriter(FlatWriter):
         if trimmed == text["text"]:
             return
         self.notes.add(
-            "empty_text_dropped", self.last_index, "white space at the end of the prefill is left out"
+            "empty_text_dropped",
+            self.last_index,
+            "white space at the end of the prefill is left out",
         )
         self.written[-1] = last | {"content": [*last["content"][:-1], text | {"text": trimmed}]}
 
@@ -256,17 +269,13 @@ def body_of(
         InvalidRequest: Something is refused.
     """
     request, target = parameters.request, parameters.target
-    habits = target.habits
     body: dict[str, Any] = {"model": target.model}
     if (limit := parameters.max_tokens()) is not None:
         body["max_output_tokens"] = limit
     body |= {"stream": request.stream, "store": False, "include": list(_INCLUDED)}
     reasoning = _reasoning(parameters)
     is_thinking = bool(reasoning) or target.capabilities.thinks_by_default
-    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
-    for name, value in (("temperature", temperature), ("top_p", top_p)):
-        if value is not None:
-            body[name] = value
+    body |= sampling_members(parameters, is_thinking=is_thinking)
     if request.stop:
         parameters.drop("stop", "this wire has no stop words")
     if reasoning:
@@ -275,21 +284,8 @@ def body_of(
         body["text"] = {"format": {"type": "json_schema", **form}}
     elif parameters.wants_json_object():
         body["text"] = {"format": {"type": "json_object"}}
-    refuse_marks(request.cache, parameters.notes)
-    if request.cache.key is not None:
-        if habits.prompt_cache_key:
-            body["prompt_cache_key"] = parameters.clean(request.cache.key, "the key of the cache")
-        else:
-            parameters.notes.add("cache_control_dropped", None, "the vendor has no key of the cache")
-    kind = parameters.tool_choice(tools, is_thinking=False)
-    choice = request.tool_choice
-    if kind is not None and choice is not None:
-        if kind not in habits.tool_choices:
-            parameters.drop("tool_choice", f"the vendor does not take {kind!r}")
-        else:
-            body["tool_choice"] = {"type": "function", "name": choice.name} if kind == "tool" else kind
-    if (parallel := parameters.parallel(tools)) is not None:
-        body["parallel_tool_calls"] = parallel
+    body |= cache_members(parameters)
+    body |= tool_members(parameters, tools, lambda name: {"type": "function", "name": name})
     if tools:
         body["tools"] = [_tool(tool) for tool in tools]
     if system:
