@@ -147,13 +147,21 @@ class AlternatingWriter(Writer):
         self._is_system_moved = False
 
     def _user_message(self, index: int, *, merges: bool) -> WireMessage:
-        if self.messages and self.messages[-1].role == "user":
-            last = self.messages[-1]
+        last = self.messages[-1] if self.messages else None
+        if last is not None and last.role == "user":
             if merges and not last.is_empty and not self._is_system_moved:
                 self.notes.add(
                     "messages_merged", index, "joined to the message of the user's before it"
                 )
             return last
+        if last is not None and last.role == "system":
+            # Behind a system message only the model may speak.
+            answer = WireMessage("assistant", index)
+            answer.parts.append((index, self.plain_text(self.target.texts.no_content)))
+            self.messages.append(answer)
+            self.notes.add(
+                "placeholder_text", index, "a turn of the model's goes behind the system message"
+            )
         last = WireMessage("user", index)
         self.messages.append(last)
         return last
