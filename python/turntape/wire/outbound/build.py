@@ -182,7 +182,13 @@ class _Building:
         return takes.binds_thinking or takes.maker == "anthropic"
 
     def _drops_thinking(self) -> bool:
-        return self.on_prefix_change == "drop_thinking"
+        """Whether thinking is left out here; else the API is asked to, or the host takes the risk."""
+        if self.on_prefix_change != "drop_block":
+            return self.on_prefix_change == "drop_thinking"
+        reasoning = self.request.reasoning
+        asks = reasoning is not None and reasoning.effort != "none" and reasoning.budget_tokens != 0
+        takes = bool(self.target.capabilities.thinking)
+        return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
 
     def _declared(self) -> tuple[str, ...]:
         form = FORMS_OF_NAMES[self.target.dialect]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.caching import refuse_marks
@@ -171,8 +171,9 @@ def _own_response(response: Any, text: str) -> Any:
         return None
     if said == response:
         return RawJson(text)
-    if isinstance(response, dict) and len(response) == 1:
-        name, only = next(iter(response.items()))
+    members = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
+    if len(members) == 1:
+        name, only = next(iter(members.items()))
         if only == said:
             return {name: RawJson(text)}
     return None

@@ -225,9 +225,9 @@ class ResponsesWriter(FlatWriter):
         return {"type": "message", "role": role, "content": parts}
 
     def trim(self) -> None:
-        last = self.written[-1]
-        if not isinstance(last, dict) or last["type"] != "message":
+        if not isinstance(self.written[-1], dict) or self.written[-1]["type"] != "message":
             return
+        last: dict[str, Any] = self.written[-1]
         text = last["content"][-1]
         trimmed = text["text"].rstrip()
         if trimmed == text["text"]:
