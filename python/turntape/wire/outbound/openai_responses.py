@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from turntape.wire.outbound.flat import (
     FlatWriter,
@@ -227,7 +227,7 @@ class ResponsesWriter(FlatWriter):
     def trim(self) -> None:
         if not isinstance(self.written[-1], dict) or self.written[-1]["type"] != "message":
             return
-        last: dict[str, Any] = self.written[-1]
+        last = cast("dict[str, Any]", self.written[-1])
         text = last["content"][-1]
         trimmed = text["text"].rstrip()
         if trimmed == text["text"]:
