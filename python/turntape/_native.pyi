@@ -1,6 +1,7 @@
 """The extension module: the Rust core behind the public names of :mod:`turntape`."""
 
 from collections.abc import Collection, Iterable, Mapping
+from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
 from turntape.errors import StreamError
@@ -16,8 +17,11 @@ from turntape.replay.markers import ImagePart, TextPart
 from turntape.wire.dialect import Dialect
 
 __all__ = [
+    "SecretMatcher",
+    "SecretStream",
     "SseDecoder",
     "StreamDecoder",
+    "TapeFile",
     "__version__",
     "assemble",
     "check_arguments",
@@ -42,12 +46,56 @@ __all__ = [
     "read_extra_content",
     "row_content",
     "split_image_parts",
+    "sync_folder",
     "write_json",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
 
+_Allow: TypeAlias = tuple[list[str], list[str], str, bool]
+_Rule: TypeAlias = tuple[str, str, int, float, list[str], list[_Allow]]
+
 __version__: str
+
+@final
+class SecretMatcher:
+    """Compiled secret rules.
+
+    Args:
+        rules: Id, regex, group of the secret, entropy, keywords and allowlists of each.
+        allowlists: What is for all rules, or for those of the ids beside it. An allowlist is its regexes,
+            its stopwords, what the regexes look at, and whether both must agree.
+
+    Raises:
+        RedactionRuleError: A rule does not compile.
+    """
+
+    def __new__(
+        cls, rules: list[_Rule], allowlists: list[tuple[_Allow, list[str]]], /
+    ) -> SecretMatcher: ...
+    def redact(self, text: str, /) -> str | None:
+        """Replace the secrets of a text; None where there is none."""
+
+    def find(self, text: str, /) -> list[tuple[int, int, str]]:
+        """Find the secrets of a text: from and to which character, and the rule's id."""
+
+    def __len__(self, /) -> int: ...
+
+@final
+class SecretStream:
+    """Replaces the secrets of a text that comes in pieces.
+
+    Args:
+        matcher: The rules.
+        max_match: How long a match may be that is promised to be found, in bytes.
+    """
+
+    def __new__(cls, matcher: SecretMatcher, /, *, max_match: int) -> SecretStream: ...
+    def feed(self, piece: str, /) -> str:
+        """Take the next piece; return what is decided."""
+
+    def finish(self) -> str:
+        """End the text; return the rest."""
 
 @final
 class SseDecoder:
@@ -314,6 +362,17 @@ def check_arguments(text: str, /) -> tuple[str, str] | None:
 def complete_arguments(text: str, /) -> str:
     """Return JSON text of what can be shown of unfinished tool arguments."""
 
+def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
+    """Take one level of a JSON text apart, and leave what is below as it is written.
+
+    Returns:
+        For an object its members in their order, as pairs of what stands between the quotes of the name
+        and the text of the value; for an array the texts of its elements; for anything else its text.
+
+    Raises:
+        ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
+    """
+
 def encode_assistant_envelope(
     text: str | None, tool_calls: Iterable[NativeToolCall], reasoning_content: str | None = None
 ) -> str:
@@ -439,6 +498,48 @@ def has_image_parts(text: str, /) -> bool:
     >>> has_image_parts("[OH_IMAGE:no end")
     False
     """
+
+@final
+class TapeFile:
+    """The files under a ``TranscriptStore``: one that lines are appended to, and the lock beside it.
+
+    Used by one thread at a time. Both files are opened when they are needed.
+
+    Args:
+        path: The file.
+        lock_path: The lock file.
+    """
+
+    def __new__(cls, path: str | PathLike[str], lock_path: str | PathLike[str]) -> TapeFile: ...
+    def acquire(self, timeout: float | None = None, /) -> bool:
+        """Take the lock; return whether it was got in so many seconds. None waits for ever."""
+    def release(self) -> None:
+        """Give the lock back."""
+    def append(self, line: bytes, timeout: float | None = None, /) -> tuple[int, int] | None:
+        """Append a line by one write, with the lock taken for it.
+
+        Returns:
+            How long the file was and where the line begins; None where the lock was not got in time.
+        """
+    def sync(self) -> None:
+        """Wait until the disk has what was appended."""
+    def open(self) -> None:
+        """Open the file if it is not, or if the path leads elsewhere by now; the lock must be held."""
+    def forget(self) -> None:
+        """Close the file, so that the next append opens what the path leads to then."""
+    def close(self) -> None:
+        """Close both files and give the lock back."""
+    def abandon(self) -> None:
+        """Close both files in a forked process, where the lock is still the parent's."""
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of the open file; None where it is closed or the system does not say."""
+    @property
+    def torn(self) -> bool:
+        """Whether a failed write left a part of its line behind."""
+
+def sync_folder(path: str | PathLike[str], /) -> None:
+    """Wait until the disk knows what the folder of a file holds."""
 
 def write_json(value: Any, /) -> tuple[bytes, int]:
     r"""Write a value as compact JSON in UTF-8.

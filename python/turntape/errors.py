@@ -10,23 +10,45 @@ if TYPE_CHECKING:
     from turntape.events import DecodeWarning, StreamEvent
     from turntape.messages import AssistantMessage, InvalidReason
     from turntape.replay.pairing import PairingFault
+    from turntape.transcript.validation import SequenceFault
 
 __all__ = [
+    "AbsolutePath",
+    "EmptyName",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
+    "InternalRoot",
+    "InternalState",
+    "InvalidName",
     "InvalidRequest",
     "InvalidToolArguments",
     "MalformedEvent",
     "MarkerError",
     "MessageError",
+    "OffloadError",
     "PairingError",
+    "PathEscape",
+    "ProjectionError",
     "ProviderError",
+    "RedactionFailed",
+    "RedactionRuleError",
+    "SequenceError",
+    "StorageFailed",
+    "StoreBroken",
+    "StoreChanged",
+    "StoreError",
+    "StoreLocked",
+    "StoreWriteError",
     "StreamError",
     "StrictError",
+    "SymlinkEscape",
+    "TranscriptError",
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
+    "UnsafeDirectory",
+    "UnsafeFile",
     "UnsupportedContent",
 ]
 
@@ -119,11 +141,80 @@ class IncompleteTurn(TurntapeError, ValueError):
     """A turn that the wire did not end was to become a message of a history."""
 
 
-class InvalidRequest(TurntapeError, ValueError):
-    """A request that no provider would take as it is, found before it is sent.
+class TranscriptError(TurntapeError, ValueError):
+    """A line of a transcript that is no row.
 
     Attributes:
-        index: The message at fault, counted from 0 in the history; None where it is none of them.
+        line: Its number, counted from 1.
+        start: Where it begins, in bytes from the start of the file.
+        end: Where it ends, its line end not counted.
+    """
+
+    line: int
+    start: int
+    end: int
+
+    def __init__(self, message: str, *, line: int, start: int, end: int) -> None:
+        """Make the error from one sentence for people and the line's place."""
+        super().__init__(message)
+        self.line = line
+        self.start = start
+        self.end = end
+
+
+class StoreError(TurntapeError):
+    """Something about a tape's file. None of its texts quotes what the tape holds.
+
+    Attributes:
+        path: The tape.
+    """
+
+    path: str
+
+    def __init__(self, message: str, *, path: str) -> None:
+        """Make the error from one sentence for people and the tape's path."""
+        super().__init__(message)
+        self.path = path
+
+
+class StoreLocked(StoreError):
+    """Another writer had the tape all the time that was allowed for waiting. Nothing was written."""
+
+
+class StoreWriteError(StoreError):
+    """The system refused, and the tape is as it was before. Its cause is the system's error.
+
+    Attributes:
+        errno: The system's number, where there is one.
+    """
+
+    errno: int | None
+
+    def __init__(self, message: str, *, path: str, errno: int | None) -> None:
+        """Make the error from one sentence for people and what the system said."""
+        super().__init__(message, path=path)
+        self.errno = errno
+
+
+class StoreBroken(StoreError):
+    """What this store last wrote may not be on the disk, or not whole: it writes no more.
+
+    Read the tape, and go on with a new store.
+    """
+
+
+class StoreChanged(StoreError):
+    """Other writers changed the tape since this store read it: a rewrite would lose what they wrote.
+
+    Read again, and rewrite that.
+    """
+
+
+class InvalidRequest(TurntapeError, ValueError):
+    """A request that no provider would take as it is, or a history that cannot be read.
+
+    Attributes:
+        index: The message at fault, counted from 0 in what was given; None where it is none of them.
         block: The block at fault, counted from 0 in that message; None where it is the message.
     """
 
@@ -169,6 +260,40 @@ def _place(index: int | None, block: int | None) -> str:
     if index is None:
         return ""
     return f"message {index}: " if block is None else f"message {index}, block {block}: "
+
+
+class ProjectionError(TurntapeError, ValueError):
+    """A message that was to become one row has several."""
+
+
+class SequenceError(TurntapeError, ValueError):
+    """Rows whose calls and results do not pair up.
+
+    Attributes:
+        faults: All of them, in the order of the rows.
+    """
+
+    faults: tuple[SequenceFault, ...]
+
+    def __init__(self, message: str, *, faults: tuple[SequenceFault, ...]) -> None:
+        """Make the error from one sentence for people and the faults."""
+        super().__init__(message)
+        self.faults = faults
+
+
+class RedactionRuleError(TurntapeError, ValueError):
+    """A secret rule that cannot be used: it does not compile, or it asks for what cannot be done.
+
+    Attributes:
+        rule: The rule's id; empty where the fault is the file's.
+    """
+
+    rule: str
+
+    def __init__(self, message: str, *, rule: str) -> None:
+        """Make the error from one sentence for people and the rule's id."""
+        super().__init__(message)
+        self.rule = rule
 
 
 class StreamError(TurntapeError):
@@ -284,3 +409,75 @@ class StrictError(StreamError):
         """Make the error from one sentence for people and the warning."""
         super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
         self.warning = warning
+
+
+class OffloadError(TurntapeError):
+    """An artifact could not be named, written or read. Soft: the text is still where it was.
+
+    Neither the message nor what it was raised from holds any of the content.
+
+    Attributes:
+        path: The path as it was asked for; None where it is about none.
+    """
+
+    path: str | None
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        """Make the error from one sentence for people and the path."""
+        super().__init__(message)
+        self.path = path
+
+
+class EmptyName(OffloadError):
+    """A path of nothing but blanks."""
+
+
+class PathEscape(OffloadError):
+    """A path with a ``..`` in it, or one that leads out of its folder."""
+
+
+class AbsolutePath(OffloadError):
+    """A path that begins at a root, a drive or a network share."""
+
+
+class InvalidName(OffloadError):
+    """A path with a step that some platform cannot store or takes for something else."""
+
+
+class InternalState(OffloadError):
+    """The policy calls this location the host's own."""
+
+
+class InternalRoot(OffloadError):
+    """The path lies in the tree that the policy keeps for the host."""
+
+
+class SymlinkEscape(OffloadError):
+    """A link stands where a folder or the file should, or something was swapped meanwhile."""
+
+
+class UnsafeDirectory(OffloadError):
+    """A step on the way is no folder, belongs to another user, or others may write to it."""
+
+
+class UnsafeFile(OffloadError):
+    """What has the name is no regular file, has other names as well, or belongs to another user."""
+
+
+class RedactionFailed(OffloadError):
+    """The redactor raised, or gave back something else than it should; nothing was written."""
+
+
+class StorageFailed(OffloadError):
+    """The system refused: no such file, no space, no permission.
+
+    Attributes:
+        errno: The system's number for it, None where it gave none.
+    """
+
+    errno: int | None
+
+    def __init__(self, message: str, *, path: str | None = None, errno: int | None = None) -> None:
+        """Make the error from one sentence for people, the path and the number."""
+        super().__init__(message, path=path)
+        self.errno = errno

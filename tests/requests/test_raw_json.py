@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turntape.wire.raw_json import RawJson, decimal_text, mend_escapes, plain, write_json
+from turntape.wire.raw_json import RawJson, decimal_text, plain, write_json
 
 _SCALARS = (
     st.none()
@@ -187,33 +187,6 @@ def test_integers_of_any_size(bits, low, negative):
     finally:
         sys.set_int_max_str_digits(before)
     assert plain(RawJson(text)) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "expected", "count"),
-    [
-        (r'{"a":"\ud83d\ude00"}', r'{"a":"\ud83d\ude00"}', 0),
-        (r'{"a":"\uD83Dx"}', r'{"a":"\ufffdx"}', 1),
-        (r'{"a":"\ude00\ud83d"}', r'{"a":"\ufffd\ufffd"}', 2),
-        (r'{"a":"\ud83d\ud83d\ude00"}', r'{"a":"\ufffd\ud83d\ude00"}', 1),
-        (r'{"a":"\\ud83d"}', r'{"a":"\\ud83d"}', 0),
-        (r'{"a":"\\\ud83d"}', r'{"a":"\\\ufffd"}', 1),
-        (r'{"a" : 1.0,"b":"\u00e9\n"}', r'{"a" : 1.0,"b":"\u00e9\n"}', 0),
-    ],
-)
-def test_only_escapes_of_lone_surrogates_are_replaced(text, expected, count):
-    assert mend_escapes(text) == (expected, count)
-
-
-@given(st.text(st.characters() | st.sampled_from('\ud83d\ude00\\"u'), max_size=20))
-def test_mended_text_says_the_same_but_for_them(text):
-    literal = json.dumps({"t": text})
-    mended, count = mend_escapes(literal)
-    expected = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    assert json.loads(mended) == {"t": expected}
-    assert (count == 0) == (mended == literal)
-    assert mend_escapes(mended) == (mended, 0)
-    mended.encode()
 
 
 def test_a_dict_that_changes_meanwhile_is_an_error():

@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 import turntape
-from turntape.cli import envelope
+from turntape.cli import artifacts, envelope
+from turntape.cli.convert import CONVERT_HELP, convert
 from turntape.cli.decode import HELP, decode
 from turntape.cli.ending import report_output_error
+from turntape.cli.offload import HELP as OFFLOAD_HELP
+from turntape.cli.offload import offload
 
 __all__ = ["app", "run"]
 
@@ -24,7 +27,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("decode", help=HELP, no_args_is_help=True)(decode)
+app.command("convert", help=CONVERT_HELP, no_args_is_help=True)(convert)
 app.add_typer(envelope.app, name="envelope")
+app.command("offload", help=OFFLOAD_HELP, no_args_is_help=True)(offload)
+app.add_typer(artifacts.app, name="artifacts")
 
 
 def _show_version(asked: bool) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 import turntape
+from turntape.cli.complaints import complain, refuse
 from turntape.cli.ending import guarded
 from turntape.cli.explain import advise, summarise
 from turntape.cli.options import DecodeOptions
@@ -48,8 +49,6 @@ Decode streams and show their events, the assembled turn, or a summary of many.
 With --summary, files in a folder that are no stream are named and passed
 over. They change the status only where there is no stream at all.
 """
-
-_USAGE = 2
 
 _STREAM = "The stream"
 _SHOWN = "What is shown"
@@ -146,7 +145,7 @@ def decode(
     with guarded():
         remarks = Output(sys.stderr)
         if summary and format_ is not None:
-            _refuse(remarks, "--format and --summary exclude each other: the summary is a table")
+            refuse(remarks, "--format and --summary exclude each other: the summary is a table")
         for name in files:
             _check(remarks, name, folders=summary)
         options = DecodeOptions(
@@ -161,7 +160,7 @@ def decode(
         try:
             options.check()
         except (OverflowError, ValueError) as error:
-            _refuse(remarks, f"an option has a value that cannot be: {error}")
+            refuse(remarks, f"an option has a value that cannot be: {error}")
         output = Output(sys.stdout)
         if summary:
             complete = summarise_streams(files, options, output, remarks)
@@ -186,23 +185,11 @@ def _check(remarks: Output, name: str, *, folders: bool) -> None:
     try:
         is_folder, is_there = path.is_dir(), path.exists()
     except OSError as error:
-        _refuse(remarks, f"{clean(name)}: cannot be read: {error.strerror or error}")
+        refuse(remarks, f"{clean(name)}: cannot be read: {error.strerror or error}")
     if not is_there:
-        _refuse(remarks, f"{clean(name)}: there is no such file")
+        refuse(remarks, f"{clean(name)}: there is no such file")
     if is_folder and not folders:
-        _refuse(remarks, f"{clean(name)} is a folder: add --summary to decode what is in it")
-
-
-def _refuse(remarks: Output, message: str) -> NoReturn:
-    _complain(remarks, message)
-    remarks.flush()
-    raise typer.Exit(_USAGE)
-
-
-def _complain(remarks: Output, message: str, advice: str = "") -> None:
-    remarks.line(
-        ("turntape: ", "bold red"), message, (f". What to do: {advice}." if advice else "", "bold")
-    )
+        refuse(remarks, f"{clean(name)} is a folder: add --summary to decode what is in it")
 
 
 def _make_view(name: FormatName, output: Output, remarks: Output) -> View:
@@ -227,14 +214,13 @@ def _show(name: str, options: DecodeOptions, view: View, output: Output, remarks
             _show_source(source, options, view, output)
     except turntape.TurntapeError as error:
         output.flush()
-        _complain(remarks, f"{label}: {summarise(error)}", advise(error))
+        complain(remarks, f"{label}: {summarise(error)}", advise(error))
     except ReadError as error:
         output.flush()
-        _complain(remarks, f"{label}: cannot be read: {error}")
+        complain(remarks, f"{label}: cannot be read: {error}")
     else:
         output.flush()
         return True
-    remarks.flush()
     return False
 
 

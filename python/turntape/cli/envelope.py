@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO, NoReturn, TypeAlias
+from typing import Annotated, BinaryIO, TypeAlias
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 import turntape
 from turntape._native import mend_envelope, row_content
+from turntape.cli.complaints import complain, refuse
 from turntape.cli.ending import guarded
 from turntape.cli.output import Output, clean, clip
 from turntape.cli.sources import STANDARD_INPUT, ReadError, Source, open_source
@@ -71,7 +72,6 @@ where nothing is lost by that, else as it is; what would be lost is said.
 What no row needs changed comes out byte for byte.
 """
 
-_USAGE = 2
 _BAR_FROM = 8 * 1024 * 1024
 _SHOWN = 32
 _LONGEST = 120
@@ -141,7 +141,7 @@ def check(
             except ReadError as error:
                 report.finish()
                 output.flush()
-                _complain(remarks, f"{name}: cannot be read: {error}")
+                complain(remarks, f"{name}: cannot be read: {error}")
                 raise typer.Exit(1) from None
         report.finish()
     raise typer.Exit(1 if report.failed else 0)
@@ -154,12 +154,12 @@ def _size_of(remarks: Output, file: str) -> int:
     path = Path(file)
     try:
         if path.is_dir():
-            _refuse(remarks, f"{clean(file)} is a folder: name a file of JSON lines")
+            refuse(remarks, f"{clean(file)} is a folder: name a file of JSON lines")
         return path.stat().st_size
     except FileNotFoundError:
-        _refuse(remarks, f"{clean(file)}: there is no such file")
+        refuse(remarks, f"{clean(file)}: there is no such file")
     except OSError as error:
-        _refuse(remarks, f"{clean(file)}: cannot be read: {error.strerror or error}")
+        refuse(remarks, f"{clean(file)}: cannot be read: {error.strerror or error}")
 
 
 def _open_new(remarks: Output, path: Path | None, stack: contextlib.ExitStack) -> BinaryIO | None:
@@ -172,9 +172,9 @@ def _open_new(remarks: Output, path: Path | None, stack: contextlib.ExitStack) -
         stack.enter_context(_whole(path))
         return stack.enter_context(new)
     except FileExistsError:
-        _refuse(remarks, f"{shown} is there already: --fix writes a new file")
+        refuse(remarks, f"{shown} is there already: --fix writes a new file")
     except OSError as error:
-        _refuse(remarks, f"{shown}: cannot be written: {error.strerror or error}")
+        refuse(remarks, f"{shown}: cannot be written: {error.strerror or error}")
 
 
 @contextlib.contextmanager
@@ -185,16 +185,6 @@ def _whole(path: Path) -> Generator[None]:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def _refuse(remarks: Output, message: str) -> NoReturn:
-    _complain(remarks, message)
-    raise typer.Exit(_USAGE)
-
-
-def _complain(remarks: Output, message: str) -> None:
-    remarks.line(("turntape: ", "bold red"), message)
-    remarks.flush()
 
 
 def _lines(source: Source) -> Iterator[bytes]:

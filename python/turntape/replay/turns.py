@@ -13,9 +13,11 @@ from turntape.replay.envelopes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from turntape.messages import AssistantBlock
 
-__all__ = ["envelope_of", "message_of"]
+__all__ = ["envelope_of", "is_blank", "joined_thoughts", "message_of"]
 
 
 def envelope_of(message: AssistantMessage, *, reasoning: bool = False) -> str:
@@ -44,7 +46,7 @@ def message_of(envelope: str) -> AssistantMessage | None:
     if parsed is None:
         return None
     blocks: list[AssistantBlock] = []
-    if parsed.reasoning_content and not parsed.reasoning_content.isspace():
+    if parsed.reasoning_content is not None and not is_blank(parsed.reasoning_content):
         blocks.append(Thinking(parsed.reasoning_content))
     if parsed.content:
         blocks.append(Text(parsed.content))
@@ -53,11 +55,23 @@ def message_of(envelope: str) -> AssistantMessage | None:
 
 
 def _thoughts(message: AssistantMessage) -> str | None:
-    """Join the turn's thoughts by blank lines; blank ones do not count, nor does an immediate repetition."""
-    thoughts: list[str] = []
-    for block in message.content:
-        if isinstance(block, Thinking) and block.text and not block.text.isspace():
-            if thoughts and thoughts[-1] == block.text:
-                continue
-            thoughts.append(block.text)
-    return "\n\n".join(thoughts) or None
+    """Join the turn's thoughts."""
+    return joined_thoughts(block.text for block in message.content if isinstance(block, Thinking))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text says nothing: it is empty or white space."""
+    return not text or text.isspace()
+
+
+def joined_thoughts(thoughts: Iterable[str]) -> str | None:
+    """Join thoughts by blank lines; blank ones do not count, nor does an immediate repetition.
+
+    Returns:
+        The text, None where there is none.
+    """
+    kept: list[str] = []
+    for thought in thoughts:
+        if not is_blank(thought) and (not kept or kept[-1] != thought):
+            kept.append(thought)
+    return "\n\n".join(kept) or None

@@ -20,6 +20,9 @@ from turntape.replay.envelopes import NativeToolCall
 from turntape.replay.markers import ImagePart, TextPart
 
 __all__ = [
+    "INCOMPLETE",
+    "STORED",
+    "STORED_VERSION",
     "AudioPart",
     "DocumentPart",
     "PathRef",
@@ -28,11 +31,22 @@ __all__ = [
     "TranscriptPart",
     "UrlRef",
     "VideoPart",
+    "incomplete_calls",
     "is_inline",
     "legacy_memory",
     "line_memory",
     "remember",
+    "stored_beside",
 ]
+
+STORED = "turntape"
+"""Under which name a row's metadata keeps what this package stores beside the row's fields."""
+
+INCOMPLETE = "incomplete"
+"""Under which name the ids of calls that never came whole stand there."""
+
+STORED_VERSION = 1
+"""Which version of it this is; a row with another one is read by its fields."""
 
 # What readers of URLs skip: control characters and spaces before the scheme, tabs and line ends inside it.
 _INLINE = re.compile(r"[\x00-\x20]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:", re.IGNORECASE)
@@ -296,7 +310,8 @@ class TranscriptMessage(DictForm):
         are left out.
 
         Raises:
-            EnvelopeError: An envelope cannot hold the row, such as one with half of a surrogate pair.
+            EnvelopeError: An envelope cannot hold the row, such as one with half of a surrogate pair, or with a
+                call that is not complete.
 
         >>> TranscriptMessage.tool_result("c1", "ok").legacy_content()
         '{"content":"ok","tool_call_id":"c1"}'
@@ -417,6 +432,26 @@ def legacy_memory(row: TranscriptMessage) -> str | None:
 def line_memory(row: TranscriptMessage) -> str | bytes | None:
     """The line that a row was read from, None where there is none; as of ``legacy_memory``."""
     return getattr(row, "_line", None)
+
+
+def stored_beside(row: TranscriptMessage) -> Mapping[str, Any] | None:
+    """What this package stored beside a row's fields, None where there is nothing that it can read."""
+    if not row.extra_metadata:
+        return None
+    stored: object = row.extra_metadata.get(STORED)
+    if not isinstance(stored, Mapping):
+        return None
+    members = cast("Mapping[str, Any]", stored)
+    version = members.get("v")
+    return members if type(version) is int and version == STORED_VERSION else None
+
+
+def incomplete_calls(row: TranscriptMessage) -> frozenset[str]:
+    """The ids of the calls of a row that never came whole."""
+    ids: object = (stored_beside(row) or {}).get(INCOMPLETE)
+    if not isinstance(ids, list | tuple):
+        return frozenset()
+    return frozenset(each for each in cast("list[object]", ids) if isinstance(each, str))
 
 
 def _row(

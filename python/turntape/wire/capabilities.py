@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,13 +38,13 @@ __all__ = [
     "EFFORTS",
     "Capabilities",
     "CapabilityTable",
-    "Thinking",
+    "ThinkingForm",
     "ThinkingOff",
     "ToolChoiceType",
     "model_name",
 ]
 
-Thinking: TypeAlias = Literal["adaptive", "budget", "level", "effort"]
+ThinkingForm: TypeAlias = Literal["adaptive", "budget", "level", "effort"]
 """A way to ask for thinking: ``adaptive`` (Anthropic; the model decides, an effort guides it), ``budget``
 (a number of tokens: older Claude, Gemini 2.5), ``level`` (Gemini from 3 on), ``effort`` (OpenAI and its
 imitators)."""
@@ -135,7 +136,7 @@ class Capabilities:
     temperature_with_top_p: bool = True
     sampling_while_thinking: bool = True
     stop: bool = True
-    thinking: tuple[Thinking, ...] = ()
+    thinking: tuple[ThinkingForm, ...] = ()
     thinks_by_default: bool = False
     thinking_off: ThinkingOff | None = None
     efforts: tuple[Effort, ...] = ()
@@ -294,7 +295,7 @@ class CapabilityTable:
             if row.maker and re.fullmatch(row.models, name):
                 return row.maker
         makers = {row.maker for row in self._rows}
-        led_by = re.split(r"[/.:]", model.strip().lower())[:-1]
+        led_by = re.split(r"[/.:]", unquote(model).strip().lower())[:-1]
         named = (_MAKERS.get(part, part) for part in led_by)
         return next((maker for maker in named if maker and maker in makers), None)
 
@@ -344,7 +345,7 @@ def model_name(model: str) -> str:
     the version of a service at its end; with a dot between the digits of a version.
 
     Args:
-        model: The model's id, as a provider spells it.
+        model: The model's id, as a provider spells it, also percent-encoded as in a path.
 
     >>> model_name("us.anthropic.claude-opus-4-7-v1:0")
     'claude-opus-4.7'
@@ -353,7 +354,7 @@ def model_name(model: str) -> str:
     >>> model_name("models/gemini-2.5-flash"), model_name("gpt-5-2025-08-07")
     ('gemini-2.5-flash', 'gpt-5')
     """
-    name = model.strip().lower()
+    name = unquote(model).strip().lower()
     for around in (_TUNED, _PATH, _SERVICE_VERSION, _TAG, _REGION, _MAKER, _DATE):
         name = around.sub("", name, count=1)
     return _POINT.sub(".", name)

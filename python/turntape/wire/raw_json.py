@@ -9,7 +9,6 @@ What a model wrote goes back as it stands, its spaces, its order and its spellin
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from turntape._native import write_json
 from turntape.wire.arguments import exact_int
 
-__all__ = ["RawJson", "mend_escapes", "plain", "write_json"]
+__all__ = ["RawJson", "decimal_text", "plain", "write_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,17 @@ def plain(value: Any) -> Any:
         return _whole(value)
     if isinstance(value, RawJson):
         return json.loads(_whole(value.text), parse_int=exact_int)
+    # Stays of any type, where a check would make it a container of unknown ones.
+    held: Any = value
     # Loops, not comprehensions: each of those would be one frame more for every container in another.
     if isinstance(value, Mapping):
-        held: Mapping[str, Any] = value
         members: dict[str, Any] = {}
         for name, item in held.items():
             members[_whole(name)] = plain(item)
         return members
     if isinstance(value, list | tuple):
-        listed: list[Any] | tuple[Any, ...] = value
         items: list[Any] = []
-        for item in listed:
+        for item in held:
             items.append(plain(item))  # noqa: PERF401
         return items
     return value
@@ -72,41 +71,6 @@ def _whole(text: str) -> str:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     # A plain string, also where it was an enumeration's member.
     return str.__str__(text)
-
-
-# An escape of a surrogate, with its other half where it is there; or any other escape, to step over it.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<pair>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
-    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<other>.))",
-    re.DOTALL,
-)
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-
-
-def mend_escapes(text: str) -> tuple[str, int]:
-    r"""Replace escapes of lone surrogates in JSON text, which no provider takes, and nothing else.
-
-    Args:
-        text: Valid JSON.
-
-    Returns:
-        The text with ``\ufffd`` in place of each, and how many there were.
-
-    >>> mend_escapes(r'{"t" : "x\ud83d", "ok": "\ud83d\ude00"}')
-    ('{"t" : "x\\ufffd", "ok": "\\ud83d\\ude00"}', 1)
-    """
-    if not _HALF.search(text):
-        return text, 0
-    count = 0
-
-    def mend(escape: re.Match[str]) -> str:
-        nonlocal count
-        if escape["pair"] or escape["other"]:
-            return escape[0]
-        count += 1
-        return "\\ufffd"
-
-    return _ESCAPE.sub(mend, text), count
 
 
 # Python refuses to convert longer integers in one go, because its own way is quadratic.

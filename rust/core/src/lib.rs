@@ -16,7 +16,9 @@ pub mod event;
 pub mod image_marker;
 pub mod json;
 pub mod json_array;
+pub mod redact;
 pub mod sse;
+pub mod tape;
 pub mod usage;
 mod wire;
 

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
 use turntape_core::error::{Failure, FailureKind};
+use turntape_core::redact::RuleError;
 
 use crate::events::warning_to_python;
 
@@ -56,6 +57,21 @@ pub(crate) fn unknown_dialect(py: Python<'_>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match class(py, &CLASS, "UnknownDialect") {
         Ok(class) => PyErr::from_type(class, ("nothing in the body tells its dialect",)),
+        Err(error) => error,
+    }
+}
+
+/// What is wrong with a rule of a redactor.
+pub(crate) fn rule(py: Python<'_>, error: &RuleError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let make = || -> PyResult<Bound<'_, PyAny>> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("rule", &error.rule)?;
+        let class = class(py, &CLASS, "RedactionRuleError")?;
+        class.call((error.to_string(),), Some(&keywords))
+    };
+    match make() {
+        Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
 }

@@ -9,11 +9,14 @@ mod errors;
 mod events;
 mod functions;
 mod instance;
+mod json_in;
 mod json_out;
 mod markers;
 mod messages;
+mod redact;
 mod scratch;
 mod sse;
+mod tape;
 mod values;
 
 use pyo3::prelude::*;
@@ -24,6 +27,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<sse::SseDecoder>()?;
     module.add_class::<decoder::StreamDecoder>()?;
+    module.add_class::<redact::SecretMatcher>()?;
+    module.add_class::<redact::SecretStream>()?;
+    module.add_class::<tape::TapeFile>()?;
+    module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
@@ -33,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
+    module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,
         module

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from turntape.wire.capabilities import Capabilities
-from turntape.wire.capability_rows.base import AS_OF, MORE, PDF, PLAIN, TO_HIGH
+from turntape.wire.capability_rows.base import AS_OF, MORE, PDF, PLAIN, TO_HIGH, TO_XHIGH
 
 GEMINI: Final = Capabilities(
     family="gemini",
@@ -55,6 +55,14 @@ _GEMINI_4 = replace(
     released="2026-10-13",
     temperature=False,
     top_p=False,
+)
+_NEON = replace(
+    _GEMINI_4,
+    family="gemini-4-neon",
+    models=rf"gemini-4-(?:neon|hydrogen){MORE}",
+    released="2026-11",
+    signatures="gemini-4",
+    efforts=TO_XHIGH,
 )
 # These make pictures, speech, music or movements.
 _MEDIA = replace(
@@ -156,6 +164,7 @@ _GEMMA = replace(
 
 ROWS: Final = (
     _MEDIA,
+    _NEON,
     _GEMINI_4,
     _FLASH_3_5,
     _FLASH_3,

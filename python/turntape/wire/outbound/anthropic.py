@@ -212,7 +212,9 @@ def _tools(tools: list[Tool | RawJson], marks: Marks) -> list[Any]:
         written.append(member)
     if marks.tools:
         last = written[-1]
-        written[-1] = marked(json.loads(last.text) if isinstance(last, RawJson) else last, marks.ttl)
+        written[-1] = marked(
+            json.loads(last.text) if isinstance(last, RawJson) else last, marks.ttl
+        )
     return written
 
 
@@ -277,7 +279,9 @@ def _thinking(
         return None, effort
     if writer.is_round_unsigned:
         notes.add(
-            "reasoning_disabled", None, "the last round of calls has no signed thinking to go on from"
+            "reasoning_disabled",
+            None,
+            "the last round of calls has no signed thinking to go on from",
         )
         return {"type": "disabled"}, effort
     return {"type": "enabled", "budget_tokens": budget, **shown}, effort

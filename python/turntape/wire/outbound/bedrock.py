@@ -291,7 +291,9 @@ def _thinking(
         return {}, None
     if is_claude and writer.is_round_unsigned:
         notes.add(
-            "reasoning_disabled", None, "the last round of calls has no signed thinking to go on from"
+            "reasoning_disabled",
+            None,
+            "the last round of calls has no signed thinking to go on from",
         )
         return {}, None
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}, None

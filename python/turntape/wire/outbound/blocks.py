@@ -149,7 +149,9 @@ class AlternatingWriter(Writer):
         if self.messages and self.messages[-1].role == "user":
             last = self.messages[-1]
             if merges and not last.is_empty and not self._is_system_moved:
-                self.notes.add("messages_merged", index, "joined to the message of the user's before it")
+                self.notes.add(
+                    "messages_merged", index, "joined to the message of the user's before it"
+                )
             return last
         last = WireMessage("user", index)
         self.messages.append(last)
@@ -169,7 +171,9 @@ class AlternatingWriter(Writer):
                     self.trace.append((index, part, False))
                     last.parts.append((index, part))
                 return
-        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        self.notes.add(
+            "system_moved", index, "its text goes in front of the next message of the user's"
+        )
         last = self._user_message(index, merges=False)
         part = self.plain_text(self.moved_system(texts))
         self.trace.append((index, part, False))
@@ -206,7 +210,9 @@ class AlternatingWriter(Writer):
             if block.type == "text":
                 text = self.clean(block.text, index)
                 if self.is_empty(text):
-                    self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                    self.notes.add(
+                        "empty_text_dropped", index, "an empty text of a result is left out"
+                    )
                     continue
                 part = self.result_text(block, text, origin)
             elif block.type == "provider_block":
@@ -269,12 +275,18 @@ class AlternatingWriter(Writer):
         while last.parts:
             index, part = last.parts[-1]
             text = part.get("text") if isinstance(part, dict) else None
-            if not isinstance(text, str) or not isinstance(part, dict) or id(part) in last.unmarkable:
+            if (
+                not isinstance(text, str)
+                or not isinstance(part, dict)
+                or id(part) in last.unmarkable
+            ):
                 return
             trimmed = text.rstrip()
             if trimmed == text:
                 return
-            self.notes.add("empty_text_dropped", index, "white space at the end of the prefill is left out")
+            self.notes.add(
+                "empty_text_dropped", index, "white space at the end of the prefill is left out"
+            )
             last.parts.pop()
             if not self.is_empty(trimmed):
                 last.parts.append((index, part | {"text": trimmed}))

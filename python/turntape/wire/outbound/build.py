@@ -163,7 +163,9 @@ class _Building:
             compared = prefix.compare(previous)
             if compared.changed is not None:
                 self.notes.add(
-                    "prefix_changed", compared.changed, "what is sent differs from the last request here"
+                    "prefix_changed",
+                    compared.changed,
+                    "what is sent differs from the last request here",
                 )
             if compared.without_thinking and self._binds and self._drops_thinking():
                 writer, notes = self._written(compared.without_thinking)

@@ -61,9 +61,7 @@ def plan_marks(
     system = has_system and (policy.system or (policy.automatic and not has_tools))
     wanted = set(policy.messages)
     for place in sorted(wanted - markable):
-        notes.add(
-            "cache_control_dropped", place, "nothing in this message may carry a cache mark"
-        )
+        notes.add("cache_control_dropped", place, "nothing in this message may carry a cache mark")
     wanted &= markable
     if policy.automatic:
         wanted.update([place for place in user_places if place in markable][-2:])

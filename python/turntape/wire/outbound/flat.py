@@ -67,7 +67,9 @@ class FlatWriter(Writer):
             if block.type == "text":
                 text = self.clean(block.text, index)
                 if not text:
-                    self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                    self.notes.add(
+                        "empty_text_dropped", index, "an empty text of a result is left out"
+                    )
                     continue
                 extra = {}
                 if block.extra is not None and origin.is_own_wire:
@@ -81,7 +83,9 @@ class FlatWriter(Writer):
                 if part is not None and self.may_stand_in_result(part):
                     parts.append(part)
                 elif part is not None:
-                    self.notes.add("media_moved", index, f"the {block.type} of a result goes after it")
+                    self.notes.add(
+                        "media_moved", index, f"the {block.type} of a result goes after it"
+                    )
                     moved.append(part)
             else:
                 raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)

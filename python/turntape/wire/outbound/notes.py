@@ -32,6 +32,4 @@ class Notes:
 
     def listed(self) -> tuple[ReplayNote, ...]:
         """All of them: those of the whole request first, then message by message."""
-        return tuple(
-            sorted(self._notes, key=lambda note: -1 if note.index is None else note.index)
-        )
+        return tuple(sorted(self._notes, key=lambda note: -1 if note.index is None else note.index))

@@ -119,9 +119,7 @@ class ChatWriter(FlatWriter):
         content = self.answer(call, result, placed, place, origin)
         message: dict[str, Any] = {"role": "tool", "tool_call_id": call.id, "content": content}
         if result.extra is not None and origin.is_own_wire:
-            message |= self.extra_of(
-                result.extra, f"the result of {call.block.id!r}", placed.index
-            )
+            message |= self.extra_of(result.extra, f"the result of {call.block.id!r}", placed.index)
         return message
 
     # Messages ---------------------------------------------------------------------------------------
@@ -177,7 +175,9 @@ class ChatWriter(FlatWriter):
             origin = self.target.origin(placed.message)
             self.put(index, message | self.message_extra(placed.message, index, origin))
             return
-        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        self.notes.add(
+            "system_moved", index, "its text goes in front of the next message of the user's"
+        )
         self.put(index, self.user_message([self.plain_text(self.moved_system(texts))]))
 
     def user_message(self, parts: list[Part]) -> dict[str, Any]:
@@ -191,7 +191,9 @@ class ChatWriter(FlatWriter):
         trimmed = content.rstrip()
         if trimmed != content:
             self.notes.add(
-                "empty_text_dropped", self.last_index, "white space at the end of the prefill is left out"
+                "empty_text_dropped",
+                self.last_index,
+                "white space at the end of the prefill is left out",
             )
             self.written[-1] = last | {"content": trimmed}
 
@@ -285,7 +287,9 @@ def body_of(
         if habits.prompt_cache_key:
             body["prompt_cache_key"] = parameters.clean(request.cache.key, "the key of the cache")
         else:
-            parameters.notes.add("cache_control_dropped", None, "the vendor has no key of the cache")
+            parameters.notes.add(
+                "cache_control_dropped", None, "the vendor has no key of the cache"
+            )
     if (choice := _tool_choice(parameters, tools)) is not None:
         body["tool_choice"] = choice
     if (parallel := parameters.parallel(tools)) is not None:
@@ -349,6 +353,8 @@ def _reasoning(parameters: Parameters, *, has_tools: bool) -> dict[str, Any]:
     effort = parameters.effort()
     if effort is None:
         return {}
-    return {"reasoning": {"effort": effort}} if habits.effort_member == "reasoning" else {
-        "reasoning_effort": effort
-    }
+    return (
+        {"reasoning": {"effort": effort}}
+        if habits.effort_member == "reasoning"
+        else {"reasoning_effort": effort}
+    )

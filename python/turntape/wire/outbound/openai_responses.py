@@ -188,7 +188,10 @@ class ResponsesWriter(FlatWriter):
             else:
                 message.append(part)
         if message:
-            self.put(index, self.user_message(message) | self.message_extra(placed.message, index, origin))
+            self.put(
+                index,
+                self.user_message(message) | self.message_extra(placed.message, index, origin),
+            )
         elif not results and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
@@ -203,7 +206,9 @@ class ResponsesWriter(FlatWriter):
             origin = self.target.origin(placed.message)
             self.put(index, item | self.message_extra(placed.message, index, origin))
             return
-        self.notes.add("system_moved", index, "its text goes in front of the next message of the user's")
+        self.notes.add(
+            "system_moved", index, "its text goes in front of the next message of the user's"
+        )
         self.put(index, self.user_message([self.plain_text(self.moved_system(texts))]))
 
     def user_message(self, parts: list[Part]) -> dict[str, Any]:
@@ -222,7 +227,9 @@ class ResponsesWriter(FlatWriter):
         if trimmed == text["text"]:
             return
         self.notes.add(
-            "empty_text_dropped", self.last_index, "white space at the end of the prefill is left out"
+            "empty_text_dropped",
+            self.last_index,
+            "white space at the end of the prefill is left out",
         )
         self.written[-1] = last | {"content": [*last["content"][:-1], text | {"text": trimmed}]}
 
@@ -280,14 +287,18 @@ def body_of(
         if habits.prompt_cache_key:
             body["prompt_cache_key"] = parameters.clean(request.cache.key, "the key of the cache")
         else:
-            parameters.notes.add("cache_control_dropped", None, "the vendor has no key of the cache")
+            parameters.notes.add(
+                "cache_control_dropped", None, "the vendor has no key of the cache"
+            )
     kind = parameters.tool_choice(tools, is_thinking=False)
     choice = request.tool_choice
     if kind is not None and choice is not None:
         if kind not in habits.tool_choices:
             parameters.drop("tool_choice", f"the vendor does not take {kind!r}")
         else:
-            body["tool_choice"] = {"type": "function", "name": choice.name} if kind == "tool" else kind
+            body["tool_choice"] = (
+                {"type": "function", "name": choice.name} if kind == "tool" else kind
+            )
     if (parallel := parameters.parallel(tools)) is not None:
         body["parallel_tool_calls"] = parallel
     if tools:

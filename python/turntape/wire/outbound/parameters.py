@@ -189,7 +189,9 @@ class Parameters:
         if choice.type == "tool":
             names = {tool.name for tool in tools if isinstance(tool, Tool)}
             if choice.name not in names and len(names) == len(tools):
-                raise InvalidRequest(f"tool_choice names {choice.name!r}, which is none of the tools")
+                raise InvalidRequest(
+                    f"tool_choice names {choice.name!r}, which is none of the tools"
+                )
         if not tools:
             self.drop("tool_choice", "there are no tools")
             return None
@@ -238,7 +240,9 @@ class Parameters:
             self.drop("reasoning", "the model takes no effort")
             return None
         self.notes.add(
-            "effort_mapped", None, f"a budget of {reasoning.budget_tokens} tokens is sent as {sent!r}"
+            "effort_mapped",
+            None,
+            f"a budget of {reasoning.budget_tokens} tokens is sent as {sent!r}",
         )
         return sent
 

@@ -207,7 +207,9 @@ class Writer(ABC):
                 elif block.type in MEDIA_TYPES:
                     part = self.medium(block, placed, origin)  # type: ignore[arg-type]
                 else:
-                    raise InvalidRequest(f"{block.type!r} stands in a turn of the model's, not here")
+                    raise InvalidRequest(
+                        f"{block.type!r} stands in a turn of the model's, not here"
+                    )
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -295,13 +297,17 @@ class Writer(ABC):
     def provider_part(self, block: ProviderBlock, index: int, origin: Origin) -> Part | None:
         """A block of the provider's own: as it stands to where it came from, left out elsewhere."""
         if not origin.is_own_wire:
-            self.notes.add("content_unsupported", index, f"{block.kind!r} is left out: another wire's")
+            self.notes.add(
+                "content_unsupported", index, f"{block.kind!r} is left out: another wire's"
+            )
             return None
         return raw_object(block.json, f"the block {block.kind!r}", index, self.notes)
 
     def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
         """A medium in a turn of the model's, which most wires have no place for."""
-        self.notes.add("content_unsupported", placed.index, f"{block.type!r} of the model's is left out")
+        self.notes.add(
+            "content_unsupported", placed.index, f"{block.type!r} of the model's is left out"
+        )
         return None
 
     def medium(self, block: MediaBlock, placed: Placed, origin: Origin) -> Part | None:
@@ -382,7 +388,9 @@ class Writer(ABC):
         mended = mended_json(text)
         if mended is not None:
             self.notes.add(
-                "surrogate_replaced", index, f"half a surrogate pair in the arguments of {block.id!r}"
+                "surrogate_replaced",
+                index,
+                f"half a surrogate pair in the arguments of {block.id!r}",
             )
             return mended
         return text
@@ -395,7 +403,9 @@ class Writer(ABC):
         fault = check_arguments(text)
         if fault is not None:
             self.notes.add(
-                "arguments_replaced", index, f"the arguments of {block.id!r} are sent as {{}}: {fault[1]}"
+                "arguments_replaced",
+                index,
+                f"the arguments of {block.id!r} are sent as {{}}: {fault[1]}",
             )
             return EMPTY_OBJECT
         return RawJson(text)

@@ -1,0 +1,1 @@
+"""Artifacts: redaction, paths, safe writing, pointers."""

@@ -1,0 +1,496 @@
+r"""The tape: a file of JSON lines that survives a crash.
+
+>>> from tempfile import TemporaryDirectory
+>>> with TemporaryDirectory() as folder, TranscriptStore(f"{folder}/tape.jsonl") as store:
+...     store.append(TranscriptMessage.user("Which way to the harbour?"))
+...     store.append(TranscriptMessage.assistant("Down the hill."))
+...     [row.content for row in store.rows()]
+['Which way to the harbour?', 'Down the hill.']
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn, TypeAlias
+
+from turntape._native import TapeFile, sync_folder
+from turntape.errors import (
+    StoreBroken,
+    StoreChanged,
+    StoreError,
+    StoreLocked,
+    StoreWriteError,
+)
+from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, TapeRow, read_tape
+from turntape.transcript.lines import encode_line
+from turntape.transcript.locking import reset_after_fork, take, turn_of
+from turntape.transcript.network import NetworkFileSystemWarning, network_file_system
+from turntape.transcript.redacting import redacted_row
+from turntape.transcript.report import report_on
+from turntape.transcript.rewriting import Replacement
+from turntape.transcript.rows import TranscriptMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from turntape.transcript.entries import TapeEntry
+    from turntape.transcript.redacting import TextRedactor
+    from turntape.transcript.report import TapeReport
+    from turntape.transcript.rewriting import RewriteReport
+
+__all__ = ["FsyncPolicy", "TranscriptStore"]
+
+FsyncPolicy: TypeAlias = Literal["always", "batch", "never"]
+"""When a store waits for the disk: before every ``append`` returns, now and then, or not at all."""
+
+
+class TranscriptStore:
+    """An append-only file of rows, a line each, that several processes may write.
+
+    A row is on the tape when ``append`` returns. A process that is killed loses at most the row that it was
+    appending; a power cut at most what came after the last fsync, and both may leave a torn line, which
+    readers report and pass over. Readers never wait long: the lock is held while a line is written.
+
+    The folder and the file are made when the first row is appended, for their owner alone. Beside it stands
+    the lock file, ``PATH.lock``, which is never removed. A store may be used by many threads, and after a
+    fork in both processes.
+
+    Attributes:
+        path: The tape, absolute, with links resolved.
+
+    Args:
+        path: The tape.
+        redactor: Takes secrets out of every row before it is written: out of the content, the texts of
+            parts, the argument texts of calls and the strings of the metadata, never out of signatures,
+            opaque data, ids or names. With None rows are written verbatim.
+        fsync: ``always``: before ``append`` returns. ``batch``: at most once in ``batch_rows`` rows or
+            ``batch_seconds`` seconds, looked at when a row is appended, and at ``flush`` and ``close``.
+            ``never``: left to the system, but for ``flush``.
+        timeout: How many seconds are waited for other writers; None for ever.
+        batch_rows: How many rows one fsync may stand for.
+        batch_seconds: How old a row may become, in seconds, before the next append brings it to the disk.
+        max_line_bytes: A longer line is reported and passed over when the tape is read.
+
+    Raises:
+        ValueError: An argument has a value that cannot be.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        redactor: TextRedactor | None = None,
+        fsync: FsyncPolicy = "batch",
+        timeout: float | None = 30.0,
+        batch_rows: int = 64,
+        batch_seconds: float = 1.0,
+        max_line_bytes: int = MAX_LINE_BYTES,
+    ) -> None:
+        """Name the tape; nothing is opened or made yet."""
+        if fsync not in {"always", "batch", "never"}:
+            raise ValueError(f"fsync is 'always', 'batch' or 'never', not {fsync!r}")
+        if timeout is not None and not timeout >= 0:
+            raise ValueError("timeout is a number of seconds, or None")
+        if batch_rows < 1 or not batch_seconds >= 0 or max_line_bytes < 1:
+            raise ValueError("batch_rows and max_line_bytes are at least 1, batch_seconds 0")
+        self.path = os.path.realpath(path)
+        self._redactor = redactor
+        self._fsync = fsync
+        self._timeout = timeout
+        self._batch_rows = batch_rows
+        self._batch_seconds = batch_seconds
+        self._max_line_bytes = max_line_bytes
+        self._open_files()
+        self._broken: str | None = None
+        self._closed = False
+        # The thread that rewrites the tape, and so has both locks.
+        self._rewriter: int | None = None
+        self._unsynced = 0
+        self._oldest_unsynced = 0.0
+        self._ready = False
+        # Up to where this store knows the tape: device and inode, and bytes.
+        self._known_identity: tuple[int, int] | None
+        self._known_identity, self._known_end = self._look()
+        kind = network_file_system(self.path)
+        if kind is not None:
+            text = (
+                f"{self.path} is on a network file system ({kind}), where neither locks nor appends can "
+                "be relied on: let one process write at a time"
+            )
+            warnings.warn(text, NetworkFileSystemWarning, stacklevel=2)
+        reset_after_fork(self)
+
+    def __repr__(self) -> str:
+        """Name the tape."""
+        return f"TranscriptStore({self.path!r})"
+
+    def __enter__(self) -> Self:
+        """Use the store; it is closed at the end."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the store."""
+        self.close()
+
+    @property
+    def broken(self) -> bool:
+        """Whether a failure has left it unknown what is on the tape; the store then writes no more."""
+        return self._broken is not None
+
+    @property
+    def lock_path(self) -> str:
+        """The lock file beside the tape."""
+        return f"{self.path}.lock"
+
+    @property
+    def rejected_path(self) -> str:
+        """Where ``rewrite`` and ``compact`` put lines that are no rows."""
+        return f"{self.path}.rejected"
+
+    # Appending -----------------------------------------------------------------------------------
+
+    def append(self, row: TranscriptMessage, /) -> None:
+        """Put a row on the tape. It is there when this returns.
+
+        Args:
+            row: The row. One that holds a packed string of a flat history is written in fields where they
+                rebuild that string byte for byte, else as it is.
+
+        Raises:
+            EnvelopeError: No line can hold the row.
+            StoreLocked: Others held the tape for too long.
+            StoreWriteError: The system refused; the tape is as it was.
+            StoreBroken: What was written could be neither finished nor undone, or the disk refused it.
+            StoreError: The store is closed, or being rewritten by this thread.
+        """
+        self._append(self._line(row) + b"\n", 1)
+
+    def append_many(self, rows: Iterable[TranscriptMessage], /) -> None:
+        """Put several rows on the tape by one write: all of them, or none if it fails.
+
+        Args:
+            rows: The rows; all are redacted and encoded before the first is written.
+
+        Raises:
+            EnvelopeError: No line can hold one of the rows.
+            StoreError: As of ``append``.
+        """
+        lines = [self._line(row) for row in rows]
+        if lines:
+            self._append(b"\n".join((*lines, b"")), len(lines))
+
+    def flush(self) -> None:
+        """Wait until the disk has every row that this store appended, whatever the policy.
+
+        Raises:
+            StoreBroken: The disk refused.
+        """
+        self._check()
+        with self._turn.lock:
+            self._sync()
+
+    def close(self) -> None:
+        """Bring to the disk what the policy asks for, and close the files. Doing so again does nothing.
+
+        Raises:
+            StoreBroken: The disk refused.
+        """
+        if self._closed:
+            return
+        if self._rewriter == threading.get_ident():
+            text = f"{self.path}: this thread is rewriting the tape"
+            raise StoreError(text, path=self.path)
+        with self._turn.lock:
+            self._closed = True
+            try:
+                if self._fsync == "batch" and self._broken is None:
+                    self._sync()
+            finally:
+                self._file.close()
+
+    def _line(self, row: TranscriptMessage) -> bytes:
+        if self._redactor is not None:
+            row = redacted_row(row, self._redactor)
+        return encode_line(row)
+
+    def _append(self, lines: bytes, count: int) -> None:
+        self._check()
+        lock = self._turn.lock
+        if not lock.acquire(blocking=False) and not self._wait():
+            self._say_locked()
+        try:
+            if not self._ready:
+                self._make_folder()
+            placed = self._file.append(lines, self._timeout)
+            if placed is None:
+                self._say_locked()
+            self._note(placed, len(lines))
+            if self._fsync != "never":
+                self._sync_by_policy(count)
+            elif self._unsynced == 0:
+                self._unsynced = 1
+        except OSError as error:
+            self._fail(error)
+        finally:
+            lock.release()
+
+    def _wait(self) -> bool:
+        timeout = self._timeout
+        return self._turn.lock.acquire(timeout=-1 if timeout is None else timeout)
+
+    def _note(self, placed: tuple[int, int], length: int) -> None:
+        """Follow the tape with what this store itself has added to it."""
+        before, start = placed
+        if before == self._known_end:
+            self._known_end = start + length
+            if self._known_identity is None:
+                self._known_identity = self._file.identity or self._look()[0]
+
+    def _sync_by_policy(self, count: int) -> None:
+        if self._fsync == "always":
+            self._unsynced = count
+            self._sync()
+            return
+        now = time.monotonic()
+        if not self._unsynced:
+            self._oldest_unsynced = now
+        self._unsynced += count
+        overdue = now - self._oldest_unsynced >= self._batch_seconds
+        if self._unsynced >= self._batch_rows or overdue:
+            self._sync()
+
+    def _sync(self) -> None:
+        if not self._unsynced:
+            return
+        try:
+            _sync(self._file)
+        except OSError as error:
+            # The system may have thrown the data away: another fsync would succeed and say nothing.
+            self._break(f"an fsync failed: {error.strerror or error}", error)
+        self._unsynced = 0
+
+    def _fail(self, error: OSError) -> NoReturn:
+        why = error.strerror or str(error)
+        if self._file.torn:
+            self._break(f"a failed write could not be undone: {why}", error)
+        raise StoreWriteError(
+            f"{self.path}: nothing was written: {why}", path=self.path, errno=error.errno
+        ) from error
+
+    def _break(self, why: str, error: OSError) -> NoReturn:
+        self._broken = why
+        raise StoreBroken(f"{self.path}: {why}", path=self.path) from error
+
+    def _say_locked(self) -> NoReturn:
+        raise StoreLocked(
+            f"{self.path}: others held it for {self._timeout} s, and nothing was written",
+            path=self.path,
+        )
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed", path=self.path)
+        if self._broken is not None:
+            text = f"{self.path}: the store writes no more, because {self._broken}"
+            raise StoreBroken(text, path=self.path)
+        if self._rewriter == threading.get_ident():
+            text = f"{self.path}: this thread is rewriting the tape: what it appends would be lost"
+            raise StoreError(text, path=self.path)
+
+    # Reading -------------------------------------------------------------------------------------
+
+    def read(self) -> Iterator[TapeEntry]:
+        """Read the tape as a stream, in the memory of one line: rows, opaque lines, and faults.
+
+        It gives what was there when its first entry was asked for; a row that is appended meanwhile is
+        neither given nor seen as torn. A tape that is not there is empty.
+
+        Raises:
+            OSError: The file cannot be read.
+            StoreLocked: Others held the tape for too long.
+        """
+        opened = self._open_whole()
+        if opened is None:
+            return
+        file, identity, length = opened
+        with file:
+            yield from read_tape(file, limit=length, max_line_bytes=self._max_line_bytes)
+        # This store may have appended or rewritten meanwhile, and then knows better.
+        newer = identity != self._known_identity or length > self._known_end
+        if newer and self._look()[0] == identity:
+            self._known_identity, self._known_end = identity, length
+
+    def rows(self, *, strict: bool = True) -> Iterator[TranscriptMessage]:
+        """Read the rows alone.
+
+        Args:
+            strict: Whether a line that is no row is an error; otherwise it is passed over. Opaque lines
+                are passed over in any case.
+
+        Raises:
+            TranscriptError: A line is torn or foreign.
+            OSError: As of ``read``.
+        """
+        for entry in self.read():
+            if isinstance(entry, TapeRow):
+                yield entry.row
+            elif strict and isinstance(entry, TapeFault):
+                raise entry.to_error()
+
+    def verify(self) -> TapeReport:
+        """Read all of the tape, and list what is wrong with it.
+
+        Raises:
+            OSError: As of ``read``.
+        """
+        return report_on(self.read())
+
+    def _open_whole(self) -> tuple[BinaryIO, tuple[int, int], int] | None:
+        """Open the tape between two writes of others: the file, its identity and its length."""
+        if not Path(self.path).exists():
+            return None
+        with contextlib.ExitStack() as stack:
+            # Where no lock file may be made, nobody who respects it writes either.
+            with contextlib.suppress(OSError):
+                stack.enter_context(self._both_locks())
+            file = open(self.path, "rb", buffering=0)  # noqa: PTH123, SIM115 (the caller closes it)
+            status = os.fstat(file.fileno())
+            return file, (status.st_dev, status.st_ino), status.st_size
+
+    # Rewriting -----------------------------------------------------------------------------------
+
+    def rewrite(self, rows: Iterable[TapeEntry | TranscriptMessage], /) -> RewriteReport:
+        """Replace the whole tape: it has the old rows or the new ones, never a part of them.
+
+        Rows that were read and not edited keep their bytes. Lines that are no rows, and opaque lines that
+        are not given, go to ``PATH.rejected``. Other writers wait; they find the new file by themselves.
+
+        Args:
+            rows: What the tape is to hold, as rows or as entries of ``read``. ``rewrite(read())`` misses
+                nothing, because the reading begins when nobody else can write.
+
+        Raises:
+            EnvelopeError: No line can hold one of the rows.
+            StoreChanged: Others wrote since this store last read the tape to its end.
+            StoreLocked: Others held the tape for too long.
+            StoreWriteError: The system refused; the tape is as it was.
+            StoreBroken: The new tape is in place, and the disk would not confirm that.
+        """
+        return self._rewrite(rows, whole=False)
+
+    def compact(self) -> RewriteReport:
+        """Rewrite the tape without its torn and foreign lines, which go to ``PATH.rejected``.
+
+        Raises:
+            StoreError: As of ``rewrite``.
+        """
+        return self._rewrite(self.read(), whole=True)
+
+    def _rewrite(
+        self, rows: Iterable[TapeEntry | TranscriptMessage], *, whole: bool
+    ) -> RewriteReport:
+        self._check()
+        try:
+            with self._both_locks():
+                self._rewriter = threading.get_ident()
+                try:
+                    return self._replace(rows, whole=whole)
+                finally:
+                    self._rewriter = None
+        except OSError as error:
+            self._fail(error)
+
+    def _replace(
+        self, rows: Iterable[TapeEntry | TranscriptMessage], *, whole: bool
+    ) -> RewriteReport:
+        with Replacement(self.path, self.rejected_path, self._max_line_bytes) as new:
+            for item in rows:
+                if isinstance(item, TranscriptMessage):
+                    new.add(self._line(item))
+                elif isinstance(item, TapeRow):
+                    new.add(self._line(item.row))
+                elif isinstance(item, TapeOpaque):
+                    new.keep(item)
+                else:
+                    new.reject(item)
+            # Asked only now: rows that are being read are read under this very lock.
+            if self._look() != (self._known_identity, self._known_end):
+                text = f"{self.path}: others wrote to it since this store read it: read again"
+                raise StoreChanged(text, path=self.path)
+            if not whole:
+                new.reject_the_rest()
+            self._file.forget()
+            report = new.put_in_place()
+        self._unsynced = 0
+        self._known_identity, self._known_end = self._look()
+        try:
+            sync_folder(self.path)
+        except OSError as error:
+            self._break(f"the folder could not be synced: {error.strerror or error}", error)
+        return report
+
+    # Files ---------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _both_locks(self) -> Generator[None]:
+        """Hold both locks, unless this thread has them."""
+        if self._rewriter == threading.get_ident():
+            yield
+            return
+        if not self._ready:
+            self._make_folder()
+        if not take(self._turn, self._file, self._timeout):
+            self._say_locked()
+        try:
+            yield
+        finally:
+            try:
+                self._file.release()
+            finally:
+                self._turn.lock.release()
+
+    def _look(self) -> tuple[tuple[int, int] | None, int]:
+        """Identity and length of what the path leads to."""
+        try:
+            status = os.stat(self.path)  # noqa: PTH116 (no path object is needed)
+        except OSError:
+            return None, 0
+        return (status.st_dev, status.st_ino), status.st_size
+
+    def _make_folder(self) -> None:
+        """Make the folders that are missing, for their owner alone."""
+        missing: list[Path] = []
+        folder = Path(self.path).parent
+        while not folder.exists():
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            sync_folder(folder)
+        self._ready = True
+
+    def _open_files(self) -> None:
+        self._turn = turn_of(self.path)
+        self._file = TapeFile(self.path, self.lock_path)
+
+    def forked(self) -> None:
+        """In a forked process, which calls this by itself: leave the parent's files and locks alone."""
+        self._open_files()
+        self._rewriter = None
+        self._unsynced = 0
+
+
+def _sync(file: TapeFile) -> None:
+    file.sync()

@@ -1,0 +1,1 @@
+"""Histories and requests of the wires, read back: one module a wire, and what they share."""
