@@ -71,7 +71,6 @@ class BedrockWriter(AlternatingWriter):
     """Writes a history for Converse."""
 
     is_blank_empty = True
-    has_system_messages = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
+from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
     from turntape.conversation import ToolResult
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.target import Origin
+    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = ["AlternatingWriter", "WireMessage"]
 
@@ -146,13 +147,21 @@ class AlternatingWriter(Writer):
         self._is_system_moved = False
 
     def _user_message(self, index: int, *, merges: bool) -> WireMessage:
-        if self.messages and self.messages[-1].role == "user":
-            last = self.messages[-1]
+        last = self.messages[-1] if self.messages else None
+        if last is not None and last.role == "user":
             if merges and not last.is_empty and not self._is_system_moved:
                 self.notes.add(
                     "messages_merged", index, "joined to the message of the user's before it"
                 )
             return last
+        if last is not None and last.role == "system":
+            # Behind a system message only the model may speak.
+            answer = WireMessage("assistant", index)
+            answer.parts.append((index, self.plain_text(self.target.texts.no_content)))
+            self.messages.append(answer)
+            self.notes.add(
+                "placeholder_text", index, "a turn of the model's goes behind the system message"
+            )
         last = WireMessage("user", index)
         self.messages.append(last)
         return last
@@ -206,21 +215,7 @@ class AlternatingWriter(Writer):
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
-            part: Part | None
-            if block.type == "text":
-                text = self.clean(block.text, index)
-                if self.is_empty(text):
-                    self.notes.add(
-                        "empty_text_dropped", index, "an empty text of a result is left out"
-                    )
-                    continue
-                part = self.result_text(block, text, origin)
-            elif block.type == "provider_block":
-                part = self.provider_part(block, index, origin)
-            elif block.type in MEDIA_TYPES:
-                part = self.result_medium(block, placed, origin)
-            else:
-                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+            part = self._result_block(block, placed, place, origin)
             if part is not None:
                 parts.append(part)
         if self._moved:
@@ -230,7 +225,22 @@ class AlternatingWriter(Writer):
                 parts.append(self.plain_text(self.target.texts.media_moved))
         return parts
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
+    def _result_block(self, block: Any, placed: Placed, place: int, origin: Origin) -> Part | None:
+        """A block of a result; None where nothing is left of it there."""
+        index = placed.index
+        if block.type == "text":
+            text = self.clean(block.text, index)
+            if self.is_empty(text):
+                self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                return None
+            return self.result_text(block, text, origin)
+        if block.type == "provider_block":
+            return self.provider_part(block, placed, origin)
+        if block.type in MEDIA_TYPES:
+            return self.result_medium(block, placed, origin)
+        raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
         """A text in a result."""
         return self.plain_text(text)
 

@@ -20,9 +20,9 @@ from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
 from turntape.wire.outbound.prefix import Prefix
-from turntape.wire.outbound.target import CarrySignatures, Target
+from turntape.wire.outbound.target import Target
 from turntape.wire.raw_json import RawJson
-from turntape.wire.vendors import VendorHabits, vendor_habits
+from turntape.wire.vendors import vendor_habits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
-    from turntape.wire.outbound.writer import Writer
+    from turntape.wire.outbound.target import CarrySignatures
+    from turntape.wire.outbound.writer import Part, Writer
+    from turntape.wire.vendors import VendorHabits
 
 __all__ = ["OnPrefixChange", "Repair", "Unsupported", "build_request"]
 
@@ -254,21 +256,22 @@ class _Building:
             else [tool.name, tool.description, tool.schema, tool.strict]
             for tool in self.tools
         ]
-        trace = [(index, text, False) for index, text in self.leading]
+        trace: list[tuple[int, Part, bool]] = [
+            (index, {"system": text}, False) for index, text in self.leading
+        ]
         return Prefix([self.host_system, tools], self.places, trace + writer.trace)
 
     def _built(self, writer: Writer, prefix: Prefix) -> BuiltRequest:
         request, target = self.request, self.target
         writer.notes = self.notes
+        is_empty = False
         if isinstance(writer, AlternatingWriter):
             writer.finish()
             is_empty = not writer.messages
-        else:
-            assert isinstance(writer, FlatWriter)
+        elif isinstance(writer, FlatWriter):
             writer.end()
-            is_empty = not writer.written and not (
-                self.system and target.dialect is Dialect.OPENAI_CHAT
-            )
+            is_alone = bool(self.system) and target.dialect is Dialect.OPENAI_CHAT
+            is_empty = not writer.written and not is_alone
         if is_empty:
             raise InvalidRequest("the history holds nothing that could be sent")
         tree = _WRITERS[target.dialect][1](self.parameters, self.system, self.tools, writer)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from turntape.wire.outbound.writer import Part
 
-__all__ = ["Prefix", "Comparison"]
+__all__ = ["Comparison", "Prefix"]
 
 
 @dataclass(frozen=True, slots=True)
