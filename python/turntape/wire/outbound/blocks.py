@@ -10,6 +10,8 @@ from turntape.wire.outbound.caching import plan_marks
 from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from turntape.conversation import ToolResult
     from turntape.replay.pairing import Placed
     from turntape.requests import CachePolicy
@@ -337,9 +339,28 @@ class AlternatingWriter(Writer):
 
     def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
         """The messages as the body has them."""
-        wanted = set(marks.messages) if marks is not None else set[int]()
+        wanted = self._marked_messages(marks.messages) if marks is not None else {}
         ttl = marks.ttl if marks is not None else None
-        return [self._body_message(message, wanted, ttl) for message in self.messages]
+        return [
+            self._body_message(message, wanted.get(number, set()), ttl)
+            for number, message in enumerate(self.messages)
+        ]
+
+    def _marked_messages(self, places: Iterable[int]) -> dict[int, set[int]]:
+        """Which places of the history are marked in which message.
+
+        A place may have parts in two of them, where a repair moved or made a result: the last is marked,
+        because a mark is up to there.
+        """
+        found: dict[int, int] = {}
+        for number, message in enumerate(self.messages):
+            for index, part in message.content():
+                if self._is_markable(part, message):
+                    found[index] = number
+        wanted: dict[int, set[int]] = {}
+        for place in places:
+            wanted.setdefault(found[place], set()).add(place)
+        return wanted
 
     def _body_message(
         self, message: WireMessage, wanted: set[int], ttl: str | None

@@ -205,7 +205,14 @@ class ChatWriter(FlatWriter):
                 self.last_index,
                 "white space at the end of the prefill is left out",
             )
-            self.written[-1] = last | {"content": trimmed}
+            if trimmed or last.keys() - {"role", "content"}:
+                self.written[-1] = last | {"content": trimmed or None}
+                return
+            # Nothing is left of it: the message before it is the last one.
+            self.written.pop()
+            self.is_open = bool(self.written) and self.written[-1].get("role") == "assistant"
+            if self.is_open:
+                self.trim()
 
     def body_messages(self, system: list[str]) -> list[Any]:
         """The messages of the body."""

@@ -237,7 +237,11 @@ class ResponsesWriter(FlatWriter):
             self.last_index,
             "white space at the end of the prefill is left out",
         )
-        self.written[-1] = last | {"content": [*last["content"][:-1], text | {"text": trimmed}]}
+        content = [*last["content"][:-1], *([text | {"text": trimmed}] if trimmed else [])]
+        if content:
+            self.written[-1] = last | {"content": content}
+        else:
+            self.written.pop()
 
 
 _ITEM: Final = "\0item"

@@ -1,0 +1,44 @@
+"""What generated histories found: the smallest example of each."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.building import body_of, built_for
+
+from turntape import (
+    CachePolicy,
+    Dialect,
+    Message,
+    ModelRequest,
+    ToolDef,
+    ToolUse,
+)
+
+A, C, R, G, B = Dialect
+
+DIM = ToolDef("dim", "Dims a lamp.", {"type": "object"})
+
+
+@pytest.mark.parametrize(("dialect", "mark"), [(A, "cache_control"), (B, "cachePoint")])
+def test_place_whose_result_was_made_up_is_marked_once(dialect, mark):
+    """The made-up result stands in another message than the call, and both are of one place."""
+    request = ModelRequest(
+        "",
+        [
+            Message.user("q"),
+            Message.user("q"),
+            Message.assistant([ToolUse("c1", "dim", "{}")]),
+        ],
+        tools=(DIM,),
+        max_tokens=9,
+        cache=CachePolicy(messages=(0,), automatic=True),
+    )
+    built = built_for(request, dialect, repair="repair")
+    assert built.to_json().count(f'"{mark}"'.encode()) == 4
+
+
+def test_blank_prefill_is_left_out_on_chat():
+    history = [Message.user("q"), Message.assistant("\u00a0")]
+    built = built_for(ModelRequest("", history), C, "deepseek-reasoner", repair="repair")
+    assert [message["role"] for message in body_of(built)["messages"]] == ["user"]
+    assert [note.code for note in built.notes] == ["empty_text_dropped"]
