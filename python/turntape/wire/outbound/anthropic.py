@@ -125,13 +125,13 @@ class AnthropicWriter(AlternatingWriter):
         )
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
-        return {
+        part: dict[str, Any] = {
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
             "input": self.arguments_object(call.block, placed.index),
-            **call.extra,
         }
+        return part | call.extra if call.extra else part
 
     def media_part(self, medium: Medium, block: MediaBlock, extra: dict[str, Any]) -> Part:
         source: dict[str, Any]
@@ -147,10 +147,11 @@ class AnthropicWriter(AlternatingWriter):
         self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
     ) -> Part:
         part: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
-        parts = self.result_parts(call, result, placed, place, origin)
-        if isinstance(result.content, str) and len(parts) == 1 and isinstance(parts[0], dict):
-            part["content"] = parts[0]["text"]
-        elif parts:
+        if isinstance(result.content, str):
+            text = self.clean(result.content, placed.index)
+            if not self.is_empty(text):
+                part["content"] = text
+        elif parts := self.result_parts(call, result, placed, place, origin):
             part["content"] = parts
         if result.is_error:
             part["is_error"] = True

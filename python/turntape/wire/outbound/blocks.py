@@ -11,6 +11,7 @@ from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from turntape.conversation import ToolResult
     from turntape.replay.pairing import Placed
@@ -59,6 +60,10 @@ class WireMessage:
         return [(index, part) for index, part, _ in self.results] + self.parts
 
 
+def _with(message: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    return message | extra if extra else message
+
+
 class AlternatingWriter(Writer):
     """Writes a history for a wire on which the roles alternate."""
 
@@ -92,15 +97,15 @@ class AlternatingWriter(Writer):
             last = WireMessage("assistant", index)
             self.messages.append(last)
         thinking = self._thinking_parts
-        for part in parts:
-            is_thinking = id(part) in thinking
-            self.trace.append((index, part, is_thinking))
-            last.parts.append((index, part))
-        last.unmarkable |= thinking
-        self._thinking_parts = set()
+        self.trace += [(index, part, id(part) in thinking) for part in parts]
+        last.parts += [(index, part) for part in parts]
+        if thinking:
+            last.unmarkable |= thinking
+            self._thinking_parts = set()
         last.index = index
         last.is_paused = message.stop_reason == "pause_turn"
-        last.extra |= self.message_extra(message, index, origin)
+        if message.extra is not None:
+            last.extra |= self.message_extra(message, index, origin)
 
     def thinking_written(self, part: Part) -> Part:
         """Remember that a part is thinking."""
@@ -138,14 +143,16 @@ class AlternatingWriter(Writer):
         for call, part in results:
             self.trace.append((index, part, False))
             last.results.append((index, part, call))
-        for part in self._after_results + parts:
-            self.trace.append((index, part, False))
-            last.parts.append((index, part))
-        self._after_results = []
+        if self._after_results:
+            parts = self._after_results + parts
+            self._after_results = []
+        self.trace += [(index, part, False) for part in parts]
+        last.parts += [(index, part) for part in parts]
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
-        last.extra |= self.message_extra(placed.message, index, origin)
+        if placed.message.extra is not None:
+            last.extra |= self.message_extra(placed.message, index, origin)
         self._is_system_moved = False
 
     def _user_message(self, index: int, *, merges: bool) -> WireMessage:
@@ -339,10 +346,11 @@ class AlternatingWriter(Writer):
 
     def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
         """The messages as the body has them."""
-        wanted = self._marked_messages(marks.messages) if marks is not None else {}
-        ttl = marks.ttl if marks is not None else None
+        if marks is None or not marks.messages:
+            return [self._body_message(message, _NONE, None) for message in self.messages]
+        wanted = self._marked_messages(marks.messages)
         return [
-            self._body_message(message, wanted.get(number, set()), ttl)
+            self._body_message(message, wanted.get(number, _NONE), marks.ttl)
             for number, message in enumerate(self.messages)
         ]
 
@@ -363,27 +371,30 @@ class AlternatingWriter(Writer):
         return wanted
 
     def _body_message(
-        self, message: WireMessage, wanted: set[int], ttl: str | None
+        self, message: WireMessage, wanted: AbstractSet[int], ttl: str | None
     ) -> dict[str, Any]:
+        role = self.assistant_role if message.role == "assistant" else message.role
         if self.sorts_results and len(message.results) > 1:
             message.results.sort(key=lambda result: result[2].order)
+        if not wanted and message.parts and not message.results:
+            parts = [part for _, part in message.parts]
+            return _with({"role": role, self.content_name: parts}, message.extra)
         content = message.content()
         if not content:
             self.notes.add(
                 "placeholder_text", message.index, "nothing is left of a message that is needed"
             )
             content = [(message.index, self.plain_text(self.target.texts.no_content))]
-        parts: list[Part] = [part for _, part in content]
+        parts = [part for _, part in content]
         if wanted:
             parts = self._with_marks(message, content, wanted, ttl)
-        role = self.assistant_role if message.role == "assistant" else message.role
-        return {"role": role, self.content_name: parts, **message.extra}
+        return _with({"role": role, self.content_name: parts}, message.extra)
 
     def _with_marks(
         self,
         message: WireMessage,
         content: list[tuple[int, Part]],
-        wanted: set[int],
+        wanted: AbstractSet[int],
         ttl: str | None,
     ) -> list[Part]:
         """The parts, with a mark behind the last one of each place that may carry it."""

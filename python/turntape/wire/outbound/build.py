@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -116,7 +117,11 @@ def build_request(
         from turntape.wire.capability_rows import CAPABILITIES  # noqa: PLC0415
 
         capabilities = CAPABILITIES
-    habits = vendor_habits(vendor, request.model, base_url, dialect)
+    habits = (
+        _habits(vendor, request.model, base_url, dialect)
+        if isinstance(vendor, str)
+        else vendor_habits(vendor, request.model, base_url, dialect)
+    )
     target = Target(
         dialect=dialect,
         model=request.model,
@@ -131,6 +136,10 @@ def build_request(
         vendor=habits.vendor,
     )
     return _Building(request, target, on_prefix_change).build(previous)
+
+
+# A conversation asks for the same row with each of its requests.
+_habits = lru_cache(maxsize=256)(vendor_habits)
 
 
 def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:

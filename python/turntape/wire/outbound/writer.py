@@ -235,8 +235,12 @@ class Writer(ABC):
     # Blocks -----------------------------------------------------------------------------------------
 
     def _text(self, block: Text, placed: Placed, origin: Origin) -> Part | None:
-        text = self.clean(block.text, placed.index)
-        if self.is_empty(text) and not self.keeps_empty(block, origin):
+        text = block.text
+        if not text.isascii():
+            text = self.clean(text, placed.index)
+        if (not text or (self.is_blank_empty and text.isspace())) and not self.keeps_empty(
+            block, origin
+        ):
             self._left_out(placed.index)
             return None
         return self.text_part(block, text, placed, origin)
@@ -405,9 +409,12 @@ class Writer(ABC):
 
     def arguments_object(self, block: ToolUse, index: int) -> RawJson:
         """Arguments for a wire that takes an object: the same JSON text, ``{}`` where they are none."""
-        text = self.arguments_text(block, index)
+        text = block.arguments
         if text == "{}":
             return EMPTY_OBJECT
+        # Escapes and letters beyond ASCII are looked at, blank texts and the rest are not.
+        if "\\u" in text or not text.isascii() or not text or text.isspace():
+            text = self.arguments_text(block, index)
         fault = check_arguments(text)
         if fault is not None:
             self.notes.add(
