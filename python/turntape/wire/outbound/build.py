@@ -256,6 +256,9 @@ class _Building:
             without_thinking,
         )
         writer.write(self.history)
+        if isinstance(writer, FlatWriter):
+            # They are part of what is sent, whatever comes after them.
+            writer.flush_moved()
         return writer, notes
 
     def _form_of_ids(self) -> Form:

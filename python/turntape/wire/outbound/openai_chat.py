@@ -141,8 +141,12 @@ class ChatWriter(FlatWriter):
         calls, reasoning, proofs = self._calls_written, self._reasoning, self._proofs
         self._calls_written, self._reasoning, self._proofs = [], [], []
         message: dict[str, Any] = {"role": "assistant", "content": _content(content)}
-        if reasoning:
-            message[self._reasoning_field(placed)] = "\n\n".join(reasoning)
+        field = self._reasoning_field(placed)
+        if reasoning and field == "reasoning_details":
+            # A list of entries, each of them typed.
+            proofs = [*({"type": "reasoning.text", "text": text} for text in reasoning), *proofs]
+        elif reasoning:
+            message[field] = "\n\n".join(reasoning)
         if proofs:
             message["reasoning_details"] = proofs
         if calls:
