@@ -37,6 +37,12 @@ def test_every_error_is_explained():
     assert set(headings("errors.md")) == errors
 
 
+def test_every_note_is_explained():
+    page = (DOCS / "requests.md").read_text("utf-8")
+    codes = re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE)
+    assert codes == list(get_args(turntape.ReplayNoteCode))
+
+
 def test_every_option_of_the_command_line_is_explained():
     typer = pytest.importorskip("typer")
     from turntape.cli.app import app

@@ -65,7 +65,9 @@ def jwt() -> str:
 def _forms() -> dict[str, Examples]:
     opening = "-----BEGIN PRIVATE " + "KEY-----"
     cut = pem("RSA ", 6)[:300]
-    encrypted = pem("RSA ", 6).replace("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n\n", 1)
+    encrypted = pem("RSA ", 6).replace(
+        "-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n\n", 1
+    )
     basic = run(24, BASE64)
     bearer = run(40, URL)
     return {
@@ -86,7 +88,9 @@ def _forms() -> dict[str, Examples]:
                 "-----BEGIN CERTIFICATE-----\n" + run(64, BASE64) + "\n-----END CERTIFICATE-----",
             ),
         ),
-        "age-key": _token("AGE-SECRET-" + "KEY-1" + run(58, "023456789ACDEFGHJKLMNPQRSTUVWXYZ").upper()),
+        "age-key": _token(
+            "AGE-SECRET-" + "KEY-1" + run(58, "023456789ACDEFGHJKLMNPQRSTUVWXYZ").upper()
+        ),
         "jwt": _token(
             jwt(),
             "ey" + "J is how base64 of a JSON object starts",
@@ -96,7 +100,9 @@ def _forms() -> dict[str, Examples]:
         ),
         "url-password": Examples(
             (
-                Example("postgres://app:", "correct-horse9", "@db.internal:5432/app?sslmode=require"),
+                Example(
+                    "postgres://app:", "correct-horse9", "@db.internal:5432/app?sslmode=require"
+                ),
                 Example("amqp://guest:", "s3cr3t%2Fpart", "@[::1]:5672/"),
                 Example("redis://:", "hunter2", "@cache:6379/0"),
                 Example("git clone https://bot:", "x9y8z7", "@git.example.com/a/b.git"),
@@ -201,10 +207,16 @@ def _clouds() -> dict[str, Examples]:
             ),
             ("aws_session_token=$AWS_SESSION_TOKEN", "session_token: short"),
         ),
-        "bedrock-key": _token("AB" + "SK" + run(120, BASE64), "ABSK", more=("bedrock-api-" + "key-" + run(80, BASE64),)),
+        "bedrock-key": _token(
+            "AB" + "SK" + run(120, BASE64),
+            "ABSK",
+            more=("bedrock-api-" + "key-" + run(80, BASE64),),
+        ),
         "azure-storage-key": Examples(
             (
-                Example("AccountName=a;AccountKey=", run(86, BASE64) + "==", ";EndpointSuffix=core"),
+                Example(
+                    "AccountName=a;AccountKey=", run(86, BASE64) + "==", ";EndpointSuffix=core"
+                ),
                 Example("SharedAccessKey=", run(43, BASE64) + "=", ""),
             ),
             ("AccountKey=<key>", "AccountKey="),
@@ -213,28 +225,39 @@ def _clouds() -> dict[str, Examples]:
             (Example("https://a.blob.example/c?sv=2024&sig=", run(43, ALNUM) + "%3D", "&se=1"),),
             ("?sig=abc", "design=" + run(43) + "%3D"),
         ),
-        "google-oauth": _token("ya2" + "9." + run(120, URL), "ya29.short", more=("GOC" + "SPX-" + run(28, URL),)),
+        "google-oauth": _token(
+            "ya2" + "9." + run(120, URL), "ya29.short", more=("GOC" + "SPX-" + run(28, URL),)
+        ),
         "google-api-key": _token(
             "AI" + "za" + run(35, URL), "AI" + "za" + run(60, URL), "AIza", "AI" + "za" + "A" * 35
         ),
-        "digitalocean-token": _token("do" + "p_v1_" + run(64, HEX), "dop_v1_", "loop_v1_" + run(64, HEX)),
+        "digitalocean-token": _token(
+            "do" + "p_v1_" + run(64, HEX), "dop_v1_", "loop_v1_" + run(64, HEX)
+        ),
         "databricks-token": _token("da" + "pi" + run(32, HEX), "dapi", "dapi" + run(40, HEX)),
         "vault-token": _token("hv" + "s." + run(90, URL), "hvs.short"),
         "terraform-token": _token(run(14) + ".atlas" + "v1." + run(67, URL), "x.atlasv1.y"),
-        "supabase-key": _token("sb" + "p_" + run(40, HEX), "sbp_1", more=("sb_" + "secret_" + run(32, URL),)),
+        "supabase-key": _token(
+            "sb" + "p_" + run(40, HEX), "sbp_1", more=("sb_" + "secret_" + run(32, URL),)
+        ),
     }
 
 
 def _services() -> dict[str, Examples]:
     return {
         "github-token": _token(
-            "gh" + "p_" + run(36), "ghp_short", more=("gh" + "s_" + run(80), "github_" + "pat_" + run(22) + "_" + run(59))
+            "gh" + "p_" + run(36),
+            "ghp_short",
+            more=("gh" + "s_" + run(80), "github_" + "pat_" + run(22) + "_" + run(59)),
         ),
         "gitlab-token": _token(
             "gl" + "pat-" + run(20, URL),
             "glpat-xxxxxxxxxxxxxxxxxxxx",
             "glass-" + run(20),
-            more=("gl" + "pat-" + run(27, URL) + ".01." + run(9, LOWER), "gl" + "rt-" + run(20, URL)),
+            more=(
+                "gl" + "pat-" + run(27, URL) + ".01." + run(9, LOWER),
+                "gl" + "rt-" + run(20, URL),
+            ),
         ),
         "slack-token": _token(
             "xo" + "xb-" + "1234567890-1234567890-" + run(24),
@@ -253,16 +276,22 @@ def _services() -> dict[str, Examples]:
         "telegram-bot-token": Examples(
             (
                 Example("", "123456789:A" + "A" + run(33, URL), " x"),
-                Example("https://api.telegram.org/bot", "123456789:A" + "A" + run(33, URL), "/getMe"),
+                Example(
+                    "https://api.telegram.org/bot", "123456789:A" + "A" + run(33, URL), "/getMe"
+                ),
             ),
             ("12:34:AA", "123456789:AA" + run(60, URL)),
         ),
         "stripe-key": _token(
-            "sk" + "_live_" + run(24), "sk_live_short", more=("rk" + "_test_" + run(99), "whs" + "ec_" + run(32))
+            "sk" + "_live_" + run(24),
+            "sk_live_short",
+            more=("rk" + "_test_" + run(99), "whs" + "ec_" + run(32)),
         ),
         "shopify-token": _token("shp" + "at_" + run(32, HEX), "shpat_1"),
         "sendgrid-key": _token("S" + "G." + run(22, URL) + "." + run(43, URL), "SG.a.b"),
-        "mailgun-key": _token("ke" + "y-" + run(32, HEX), "key-" + run(33, HEX), "monkey-" + run(32, HEX)),
+        "mailgun-key": _token(
+            "ke" + "y-" + run(32, HEX), "key-" + run(33, HEX), "monkey-" + run(32, HEX)
+        ),
         "twilio-key": _token("S" + "K" + run(32, HEX), "SK" + "0" * 32, "TASK" + run(32, HEX)),
         "npm-token": _token("np" + "m_" + run(36), "npm_config_registry"),
         "pypi-token": _token("pyp" + "i-AgE" + run(150, URL), "pypi-AgE"),
@@ -279,7 +308,9 @@ def _services() -> dict[str, Examples]:
 def _models() -> dict[str, Examples]:
     return {
         "anthropic-key": _token(
-            "sk-" + "ant-api03-" + run(95, URL), "sk-ant-api03-...", more=("sk-" + "ant-oat01-" + run(90, URL),)
+            "sk-" + "ant-api03-" + run(95, URL),
+            "sk-ant-api03-...",
+            more=("sk-" + "ant-oat01-" + run(90, URL),),
         ),
         "openai-key": _token(
             "sk-" + "proj-" + run(120, URL),
@@ -287,7 +318,13 @@ def _models() -> dict[str, Examples]:
             more=("sk-" + "svcacct-" + run(100, URL), "sk-" + run(20) + "T3Blb" + "kFJ" + run(20)),
         ),
         "openrouter-key": _token("sk-" + "or-v1-" + run(64, HEX), "sk-or-v1-x"),
-        "sk-key": _token("sk" + "-" + run(48), "sk-" + "x" * 40, "task-" + run(40), "sk-learn", more=("sk" + "-" + run(32, HEX),)),
+        "sk-key": _token(
+            "sk" + "-" + run(48),
+            "sk-" + "x" * 40,
+            "task-" + run(40),
+            "sk-learn",
+            more=("sk" + "-" + run(32, HEX),),
+        ),
         "xai-key": _token("xa" + "i-" + run(80), "xai-grok-3"),
         "groq-key": _token("gs" + "k_" + run(52), "gsk_x"),
         "perplexity-key": _token("pp" + "lx-" + run(48), "pplx-70b-online"),
