@@ -68,7 +68,7 @@ def _messages(reader: Reader, raw: Raw) -> list[Message]:
     def read(block: Raw) -> list[ContentBlock]:
         if _mark(block) is not None:
             return []
-        blocks = _block(reader, block)
+        blocks = _block(reader, block, role)
         return [] if role == "assistant" and blocks == [Text("")] else blocks
 
     elements = members.need("content").elements()
@@ -82,7 +82,7 @@ def _mark(raw: Raw) -> str | None:
     return None if point is None else Members(point).string("ttl") or "5m"
 
 
-def _block(reader: Reader, raw: Raw) -> list[ContentBlock]:
+def _block(reader: Reader, raw: Raw, role: str) -> list[ContentBlock]:
     members = raw.members()
     if "toolUse" in members and len(members) == 1:
         call = Members(members["toolUse"])
@@ -99,7 +99,8 @@ def _block(reader: Reader, raw: Raw) -> list[ContentBlock]:
         ]
     if "toolResult" in members and len(members) == 1:
         result = Members(members["toolResult"])
-        if result.take("type") is not None:
+        # In a turn of the model's it is the result of a tool that the provider ran.
+        if result.take("type") is not None or role == "assistant":
             return [ProviderBlock("toolResult", raw.text)]
         return [_result(result)]
     if "reasoningContent" in members and len(members) == 1:
