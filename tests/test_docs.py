@@ -37,26 +37,27 @@ def test_every_error_is_explained():
     assert set(headings("errors.md")) == errors
 
 
+def test_every_note_is_explained():
+    page = (DOCS / "requests.md").read_text("utf-8")
+    codes = re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE)
+    assert codes == list(get_args(turntape.ReplayNoteCode))
+
+
 def test_every_option_of_the_command_line_is_explained():
     typer = pytest.importorskip("typer")
     from turntape.cli.app import app
 
     page = (DOCS / "cli.md").read_text("utf-8")
-    commands = typer.main.get_command(app).commands
-    described = [
-        commands["decode"],
-        commands["offload"],
-        *commands["artifacts"].commands.values(),
-    ]
-    options = [
-        name
-        for command in described
-        for parameter in command.params
-        for name in parameter.opts
-        if name[:2] == "--"
-    ]
-    assert len(options) > 20
-    for option in options:
+    options: set[str] = set()
+    waiting = [typer.main.get_command(app)]
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        options.update(
+            name for parameter in command.params for name in parameter.opts if name[:2] == "--"
+        )
+    assert len(options) > 30
+    for option in options - {"--install-completion", "--show-completion"}:
         assert f"`{option}" in page, option
 
 

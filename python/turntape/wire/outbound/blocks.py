@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
+from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
     from turntape.conversation import ToolResult
     from turntape.replay.pairing import Placed
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.target import Origin
+    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = ["AlternatingWriter", "WireMessage"]
 
@@ -56,6 +60,10 @@ class WireMessage:
         return [(index, part) for index, part, _ in self.results] + self.parts
 
 
+def _with(message: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    return message | extra if extra else message
+
+
 class AlternatingWriter(Writer):
     """Writes a history for a wire on which the roles alternate."""
 
@@ -89,15 +97,15 @@ class AlternatingWriter(Writer):
             last = WireMessage("assistant", index)
             self.messages.append(last)
         thinking = self._thinking_parts
-        for part in parts:
-            is_thinking = id(part) in thinking
-            self.trace.append((index, part, is_thinking))
-            last.parts.append((index, part))
-        last.unmarkable |= thinking
-        self._thinking_parts = set()
+        self.trace += [(index, part, id(part) in thinking) for part in parts]
+        last.parts += [(index, part) for part in parts]
+        if thinking:
+            last.unmarkable |= thinking
+            self._thinking_parts = set()
         last.index = index
         last.is_paused = message.stop_reason == "pause_turn"
-        last.extra |= self.message_extra(message, index, origin)
+        if message.extra is not None:
+            last.extra |= self.message_extra(message, index, origin)
 
     def thinking_written(self, part: Part) -> Part:
         """Remember that a part is thinking."""
@@ -135,24 +143,34 @@ class AlternatingWriter(Writer):
         for call, part in results:
             self.trace.append((index, part, False))
             last.results.append((index, part, call))
-        for part in self._after_results + parts:
-            self.trace.append((index, part, False))
-            last.parts.append((index, part))
-        self._after_results = []
+        if self._after_results:
+            parts = self._after_results + parts
+            self._after_results = []
+        self.trace += [(index, part, False) for part in parts]
+        last.parts += [(index, part) for part in parts]
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
-        last.extra |= self.message_extra(placed.message, index, origin)
+        if placed.message.extra is not None:
+            last.extra |= self.message_extra(placed.message, index, origin)
         self._is_system_moved = False
 
     def _user_message(self, index: int, *, merges: bool) -> WireMessage:
-        if self.messages and self.messages[-1].role == "user":
-            last = self.messages[-1]
+        last = self.messages[-1] if self.messages else None
+        if last is not None and last.role == "user":
             if merges and not last.is_empty and not self._is_system_moved:
                 self.notes.add(
                     "messages_merged", index, "joined to the message of the user's before it"
                 )
             return last
+        if last is not None and last.role == "system":
+            # Behind a system message only the model may speak.
+            answer = WireMessage("assistant", index)
+            answer.parts.append((index, self.plain_text(self.target.texts.no_content)))
+            self.messages.append(answer)
+            self.notes.add(
+                "placeholder_text", index, "a turn of the model's goes behind the system message"
+            )
         last = WireMessage("user", index)
         self.messages.append(last)
         return last
@@ -206,21 +224,7 @@ class AlternatingWriter(Writer):
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
-            part: Part | None
-            if block.type == "text":
-                text = self.clean(block.text, index)
-                if self.is_empty(text):
-                    self.notes.add(
-                        "empty_text_dropped", index, "an empty text of a result is left out"
-                    )
-                    continue
-                part = self.result_text(block, text, origin)
-            elif block.type == "provider_block":
-                part = self.provider_part(block, index, origin)
-            elif block.type in MEDIA_TYPES:
-                part = self.result_medium(block, placed, origin)
-            else:
-                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+            part = self._result_block(block, placed, place, origin)
             if part is not None:
                 parts.append(part)
         if self._moved:
@@ -230,7 +234,22 @@ class AlternatingWriter(Writer):
                 parts.append(self.plain_text(self.target.texts.media_moved))
         return parts
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
+    def _result_block(self, block: Any, placed: Placed, place: int, origin: Origin) -> Part | None:
+        """A block of a result; None where nothing is left of it there."""
+        index = placed.index
+        if block.type == "text":
+            text = self.clean(block.text, index)
+            if self.is_empty(text):
+                self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                return None
+            return self.result_text(block, text, origin)
+        if block.type == "provider_block":
+            return self.provider_part(block, placed, origin)
+        if block.type in MEDIA_TYPES:
+            return self.result_medium(block, placed, origin)
+        raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
         """A text in a result."""
         return self.plain_text(text)
 
@@ -327,32 +346,55 @@ class AlternatingWriter(Writer):
 
     def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
         """The messages as the body has them."""
-        wanted = set(marks.messages) if marks is not None else set[int]()
-        ttl = marks.ttl if marks is not None else None
-        return [self._body_message(message, wanted, ttl) for message in self.messages]
+        if marks is None or not marks.messages:
+            return [self._body_message(message, _NONE, None) for message in self.messages]
+        wanted = self._marked_messages(marks.messages)
+        return [
+            self._body_message(message, wanted.get(number, _NONE), marks.ttl)
+            for number, message in enumerate(self.messages)
+        ]
+
+    def _marked_messages(self, places: Iterable[int]) -> dict[int, set[int]]:
+        """Which places of the history are marked in which message.
+
+        A place may have parts in two of them, where a repair moved or made a result: the last is marked,
+        because a mark is up to there.
+        """
+        found: dict[int, int] = {}
+        for number, message in enumerate(self.messages):
+            for index, part in message.content():
+                if self._is_markable(part, message):
+                    found[index] = number
+        wanted: dict[int, set[int]] = {}
+        for place in places:
+            wanted.setdefault(found[place], set()).add(place)
+        return wanted
 
     def _body_message(
-        self, message: WireMessage, wanted: set[int], ttl: str | None
+        self, message: WireMessage, wanted: AbstractSet[int], ttl: str | None
     ) -> dict[str, Any]:
+        role = self.assistant_role if message.role == "assistant" else message.role
         if self.sorts_results and len(message.results) > 1:
             message.results.sort(key=lambda result: result[2].order)
+        if not wanted and message.parts and not message.results:
+            parts = [part for _, part in message.parts]
+            return _with({"role": role, self.content_name: parts}, message.extra)
         content = message.content()
         if not content:
             self.notes.add(
                 "placeholder_text", message.index, "nothing is left of a message that is needed"
             )
             content = [(message.index, self.plain_text(self.target.texts.no_content))]
-        parts: list[Part] = [part for _, part in content]
+        parts = [part for _, part in content]
         if wanted:
             parts = self._with_marks(message, content, wanted, ttl)
-        role = self.assistant_role if message.role == "assistant" else message.role
-        return {"role": role, self.content_name: parts, **message.extra}
+        return _with({"role": role, self.content_name: parts}, message.extra)
 
     def _with_marks(
         self,
         message: WireMessage,
         content: list[tuple[int, Part]],
-        wanted: set[int],
+        wanted: AbstractSet[int],
         ttl: str | None,
     ) -> list[Part]:
         """The parts, with a mark behind the last one of each place that may carry it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -20,9 +21,9 @@ from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
 from turntape.wire.outbound.prefix import Prefix
-from turntape.wire.outbound.target import CarrySignatures, Target
+from turntape.wire.outbound.target import Target
 from turntape.wire.raw_json import RawJson
-from turntape.wire.vendors import VendorHabits, vendor_habits
+from turntape.wire.vendors import vendor_habits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
-    from turntape.wire.outbound.writer import Writer
+    from turntape.wire.outbound.target import CarrySignatures
+    from turntape.wire.outbound.writer import Part, Writer
+    from turntape.wire.vendors import VendorHabits
 
 __all__ = ["OnPrefixChange", "Repair", "Unsupported", "build_request"]
 
@@ -114,7 +117,11 @@ def build_request(
         from turntape.wire.capability_rows import CAPABILITIES  # noqa: PLC0415
 
         capabilities = CAPABILITIES
-    habits = vendor_habits(vendor, request.model, base_url, dialect)
+    habits = (
+        _habits(vendor, request.model, base_url, dialect)
+        if isinstance(vendor, str)
+        else vendor_habits(vendor, request.model, base_url, dialect)
+    )
     target = Target(
         dialect=dialect,
         model=request.model,
@@ -129,6 +136,10 @@ def build_request(
         vendor=habits.vendor,
     )
     return _Building(request, target, on_prefix_change).build(previous)
+
+
+# A conversation asks for the same row with each of its requests.
+_habits = lru_cache(maxsize=256)(vendor_habits)
 
 
 def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -180,7 +191,13 @@ class _Building:
         return takes.binds_thinking or takes.maker == "anthropic"
 
     def _drops_thinking(self) -> bool:
-        return self.on_prefix_change == "drop_thinking"
+        """Whether thinking is left out here; else the API is asked to, or the host takes the risk."""
+        if self.on_prefix_change != "drop_block":
+            return self.on_prefix_change == "drop_thinking"
+        reasoning = self.request.reasoning
+        asks = reasoning is not None and reasoning.effort != "none" and reasoning.budget_tokens != 0
+        takes = bool(self.target.capabilities.thinking)
+        return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
 
     def _declared(self) -> tuple[str, ...]:
         form = FORMS_OF_NAMES[self.target.dialect]
@@ -239,6 +256,9 @@ class _Building:
             without_thinking,
         )
         writer.write(self.history)
+        if isinstance(writer, FlatWriter):
+            # They are part of what is sent, whatever comes after them.
+            writer.flush_moved()
         return writer, notes
 
     def _form_of_ids(self) -> Form:
@@ -254,21 +274,22 @@ class _Building:
             else [tool.name, tool.description, tool.schema, tool.strict]
             for tool in self.tools
         ]
-        trace = [(index, text, False) for index, text in self.leading]
+        trace: list[tuple[int, Part, bool]] = [
+            (index, {"system": text}, False) for index, text in self.leading
+        ]
         return Prefix([self.host_system, tools], self.places, trace + writer.trace)
 
     def _built(self, writer: Writer, prefix: Prefix) -> BuiltRequest:
         request, target = self.request, self.target
         writer.notes = self.notes
+        is_empty = False
         if isinstance(writer, AlternatingWriter):
             writer.finish()
             is_empty = not writer.messages
-        else:
-            assert isinstance(writer, FlatWriter)
+        elif isinstance(writer, FlatWriter):
             writer.end()
-            is_empty = not writer.written and not (
-                self.system and target.dialect is Dialect.OPENAI_CHAT
-            )
+            is_alone = bool(self.system) and target.dialect is Dialect.OPENAI_CHAT
+            is_empty = not writer.written and not is_alone
         if is_empty:
             raise InvalidRequest("the history holds nothing that could be sent")
         tree = _WRITERS[target.dialect][1](self.parameters, self.system, self.tools, writer)

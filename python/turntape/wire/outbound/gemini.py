@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from turntape.wire.outbound.blocks import AlternatingWriter, WireMessage
+from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.caching import refuse_marks
 from turntape.wire.outbound.media import WireMedia
 from turntape.wire.outbound.signatures import bare_signature
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from turntape.media import MediaBlock
     from turntape.messages import RedactedThinkingBlock, Text, Thinking, ToolUse
     from turntape.replay.pairing import Placed
+    from turntape.wire.outbound.blocks import WireMessage
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
     from turntape.wire.outbound.target import Origin
@@ -170,8 +171,9 @@ def _own_response(response: Any, text: str) -> Any:
         return None
     if said == response:
         return RawJson(text)
-    if isinstance(response, dict) and len(response) == 1:
-        name, only = next(iter(response.items()))
+    members = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
+    if len(members) == 1:
+        name, only = next(iter(members.items()))
         if only == said:
             return {name: RawJson(text)}
     return None
@@ -191,7 +193,7 @@ def body_of(
     Raises:
         InvalidRequest: Something is refused.
     """
-    request, target = parameters.request, parameters.target
+    request = parameters.request
     body: dict[str, Any] = {}
     config = _generation_config(parameters)
     if config:
