@@ -47,6 +47,7 @@ class AnthropicWriter(AlternatingWriter):
     """Writes a history for Anthropic Messages."""
 
     is_blank_empty = True
+    has_citations = True
     has_system_messages = True
     media = WireMedia(
         {

@@ -70,6 +70,7 @@ class BedrockWriter(AlternatingWriter):
     """Writes a history for Converse."""
 
     is_blank_empty = True
+    has_citations = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )

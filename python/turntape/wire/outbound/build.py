@@ -21,6 +21,7 @@ from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
 from turntape.wire.outbound.prefix import Prefix
+from turntape.wire.outbound.surrogates import mended_text
 from turntape.wire.outbound.target import Target
 from turntape.wire.raw_json import RawJson
 from turntape.wire.vendors import vendor_habits
@@ -157,6 +158,7 @@ class _Building:
         self.target = target
         self.on_prefix_change = on_prefix_change
         self.notes = Notes()
+        self._check_request()
         self.parameters = Parameters(request, target, self.notes)
         self.tools = self.parameters.tools()
         self.declared = self._declared()
@@ -198,6 +200,14 @@ class _Building:
         asks = reasoning is not None and reasoning.effort != "none" and reasoning.budget_tokens != 0
         takes = bool(self.target.capabilities.thinking)
         return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
+
+    def _check_request(self) -> None:
+        request = self.request
+        if not request.model or mended_text(request.model) is not None:
+            raise InvalidRequest(f"{request.model!r} is no id of a model")
+        for place in request.cache.messages:
+            if not 0 <= place < len(request.messages):
+                raise InvalidRequest(f"cache.messages names {place}, and there is no such message")
 
     def _declared(self) -> tuple[str, ...]:
         form = FORMS_OF_NAMES[self.target.dialect]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from turntape.errors import InvalidRequest
 from turntape.requests import DELETE
+from turntape.wire.outbound.surrogates import mended_text
 from turntape.wire.raw_json import RawJson, plain, write_json
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def merge_extra(body: dict[str, Any], extra: Mapping[str, Any], notes: Notes) ->
 
 def _merge(held: dict[str, Any], extra: Mapping[str, Any], path: str, notes: Notes) -> None:
     for name, value in extra.items():
+        if not isinstance(cast("object", name), str):
+            raise InvalidRequest(f"{path}: the name of a member is a string, not {name!r}")
+        mended = mended_text(name)
+        if mended is not None:
+            notes.add("surrogate_replaced", None, f"half a surrogate pair in a name in {path}")
+            name = mended  # noqa: PLW2901
         here = f"{path}.{name}"
         if value is DELETE:
             held.pop(name, None)

@@ -36,6 +36,8 @@ class GeminiWriter(AlternatingWriter):
     assistant_role = "model"
     content_name = "parts"
     sorts_results = True
+    signs_texts = True
+    signs_calls = True
     media = WireMedia(
         dict.fromkeys(("image", "document", "audio", "video")),
         frozenset({"image", "document", "audio", "video"}),

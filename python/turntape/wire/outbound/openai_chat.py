@@ -39,6 +39,8 @@ _SOUNDS: Final = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 class ChatWriter(FlatWriter):
     """Writes a history for Chat Completions."""
 
+    # An entry of ``reasoning_details`` may be a call's.
+    signs_calls = True
     media = WireMedia(
         {"image": None, "document": None, "audio": frozenset(_SOUNDS)}, frozenset({"image"})
     )
@@ -144,7 +146,9 @@ class ChatWriter(FlatWriter):
         field = self._reasoning_field(placed)
         if reasoning and field == "reasoning_details":
             # A list of entries, each of them typed.
-            proofs = [*({"type": "reasoning.text", "text": text} for text in reasoning), *proofs]
+            entries = [{"type": "reasoning.text", "text": text} for text in reasoning]
+            message["reasoning_details"] = [*entries, *proofs]
+            proofs = []
         elif reasoning:
             message[field] = "\n\n".join(reasoning)
         if proofs:

@@ -44,6 +44,7 @@ class ResponsesWriter(FlatWriter):
     """Writes a history as the items of Responses."""
 
     text_type = "input_text"
+    has_citations = True
     media = WireMedia({"image": None, "document": None}, frozenset({"image", "document"}))
 
     def __init__(self, *arguments: Any) -> None:
@@ -139,6 +140,13 @@ class ResponsesWriter(FlatWriter):
 
     def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
         index = placed.index
+        while parts and isinstance(parts[-1], dict) and parts[-1]["type"] == "reasoning":
+            # The service refuses reasoning behind which nothing of its turn follows.
+            parts.pop()
+            self.drop_reasoning(index, "nothing of the turn follows it")
+        if not parts:
+            self._is_reasoned = False
+            return
         texts: list[dict[str, Any]] = []
         for part in parts:
             if isinstance(part, dict) and part["type"] == "output_text":

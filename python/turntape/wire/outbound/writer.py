@@ -81,11 +81,17 @@ class Writer(ABC):
             whether a prefix is the same.
         id_map: Of each id, the ids that were sent for its uses, in order.
         is_blank_empty: Whether text of white space alone is refused like empty text.
+        has_citations: Whether texts can carry citations.
+        signs_texts: Whether texts can carry signatures.
+        signs_calls: Whether calls can.
         media: What the wire has a place for in messages of the user.
         result_media: The kinds of media that may stand in results.
     """
 
     is_blank_empty: ClassVar[bool] = False
+    has_citations: ClassVar[bool] = False
+    signs_texts: ClassVar[bool] = False
+    signs_calls: ClassVar[bool] = False
     media: ClassVar[WireMedia] = WireMedia({}, frozenset())
     result_media: ClassVar[frozenset[str]] = frozenset()
 
@@ -243,7 +249,19 @@ class Writer(ABC):
         ):
             self._left_out(placed.index)
             return None
+        if block.citations or block.signature is not None:
+            self._note_unsaid(block, placed, origin)
         return self.text_part(block, text, placed, origin)
+
+    def _note_unsaid(self, block: Text, placed: Placed, origin: Origin) -> None:
+        """Note what a text carries that goes back to its own wire alone."""
+        if block.citations and not (origin.is_own_wire and self.has_citations):
+            self.notes.add(
+                "content_unsupported", placed.index, "the citations of a text are left out"
+            )
+        signed_here = self.signs_texts and origin.is_own_wire and origin.is_signed_for
+        if block.signature is not None and not signed_here:
+            self.drop_reasoning(placed.index, "the signature of a text means nothing here")
 
     def keeps_empty(self, block: Text, origin: Origin) -> bool:
         """Whether an empty text goes out because of what it carries."""
@@ -260,6 +278,8 @@ class Writer(ABC):
         call = Call(block, sent_id, name, self._order, extra)
         self._order += 1
         waiting.append(call)
+        if block.signature is not None and not self.signs_calls:
+            self.drop_reasoning(index, f"the signature of {block.id!r} means nothing here")
         return self.call_part(call, placed, origin)
 
     def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
