@@ -62,7 +62,8 @@ def build(dialect: Dialect, *messages: Message, **more: Any) -> BuiltRequest:
     """Build; the options of a request go to it, the rest to building."""
     fields = ModelRequest.__slots__
     asked: dict[str, Any] = {name: more.pop(name) for name in list(more) if name in fields}
-    asked = {"model": MODELS[dialect], "max_tokens": 256} | asked
+    asked.setdefault("model", MODELS[dialect])
+    asked.setdefault("max_tokens", 256)
     return build_request(
         ModelRequest(messages=messages or (Message.user("q"),), **asked), dialect, **more
     )
