@@ -227,6 +227,12 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
+        if item.extra is not None and item.dialect == self.target.dialect:
+            self.notes.add(
+                "content_unsupported",
+                index,
+                "what a leading system message carries beside its text is left out",
+            )
         return texts
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
