@@ -227,7 +227,7 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
-        if item.extra is not None and item.dialect == self.target.dialect:
+        if message.extra is not None and message.dialect == self.target.dialect:
             self.notes.add(
                 "content_unsupported",
                 index,

@@ -144,7 +144,7 @@ class ChatWriter(FlatWriter):
         field = self._reasoning_field(placed)
         if reasoning and field == "reasoning_details":
             # A list of typed entries; one that is a proof holds its text itself.
-            entries = [
+            entries: list[Any] = [
                 {"type": "reasoning.text", "text": text}
                 for text, is_proved in reasoning
                 if not is_proved
