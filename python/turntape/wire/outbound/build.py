@@ -227,7 +227,8 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
-        if message.extra is not None and message.dialect == self.target.dialect:
+        extras = [message.extra, *(b.extra for b in message.content if b.type == "text")]
+        if message.dialect == self.target.dialect and any(extra is not None for extra in extras):
             self.notes.add(
                 "content_unsupported",
                 index,
