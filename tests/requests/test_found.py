@@ -13,6 +13,7 @@ from turntape import (
     Image,
     Message,
     ModelRequest,
+    Text,
     Thinking,
     ToolDef,
     ToolUse,
@@ -71,3 +72,29 @@ def test_reasoning_details_are_a_list():
     built = built_for(ModelRequest("", history), C, "z-ai/glm-4.7", vendor="openrouter")
     details = body_of(built)["messages"][1]["reasoning_details"]
     assert details == [{"type": "reasoning.text", "text": "Hm."}]
+
+
+def test_signed_reasoning_details_hold_their_text_once():
+    entry = '{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}'
+    turn = Message(
+        "assistant",
+        (Thinking("Hm.", entry), ToolUse("c1", "dim", "{}")),
+        dialect=C,
+        vendor="openrouter",
+        model="z-ai/glm-4.7",
+        reasoning_field="reasoning_details",
+    )
+    history = [Message.user("q"), turn, Message.tool_result("c1", "r")]
+    built = built_for(ModelRequest("", history), C, "z-ai/glm-4.7", vendor="openrouter")
+    details = body_of(built)["messages"][1]["reasoning_details"]
+    assert details == [{"type": "reasoning.text", "text": "Hm.", "signature": "c2ln"}]
+
+
+def test_extra_of_a_leading_system_message_is_noted():
+    extra = '{"cache_control":{"type":"ephemeral"}}'
+    history = [
+        Message("system", (Text("Be terse."),), dialect=C, extra=extra),
+        Message.user("q"),
+    ]
+    built = built_for(ModelRequest("", history), C)
+    assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", 0)]

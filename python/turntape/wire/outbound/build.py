@@ -252,6 +252,13 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
+        extras = [message.extra, *(b.extra for b in message.content if b.type == "text")]
+        if message.dialect == self.target.dialect and any(extra is not None for extra in extras):
+            self.notes.add(
+                "content_unsupported",
+                index,
+                "what a leading system message carries beside its text is left out",
+            )
         return texts
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:

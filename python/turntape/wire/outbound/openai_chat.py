@@ -48,7 +48,7 @@ class ChatWriter(FlatWriter):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._calls_written: list[Part] = []
-        self._reasoning: list[str] = []
+        self._reasoning: list[tuple[str, bool]] = []
         self._proofs: list[RawJson] = []
 
     # Blocks -----------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class ChatWriter(FlatWriter):
             return None
         self._proofs.append(raw_object(signature, "a signature", placed.index, self.notes))
         if self.target.habits.reasoning_back and block.text:
-            self._reasoning.append(self.clean(block.text, placed.index))
+            self._reasoning.append((self.clean(block.text, placed.index), True))
         return _NOTHING
 
     def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
@@ -75,7 +75,7 @@ class ChatWriter(FlatWriter):
         if origin.is_foreign:
             self.drop_reasoning(placed.index, "another vendor's means nothing here")
             return None
-        self._reasoning.append(self.clean(block.text, placed.index))
+        self._reasoning.append((self.clean(block.text, placed.index), False))
         return _NOTHING
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
@@ -145,12 +145,16 @@ class ChatWriter(FlatWriter):
         message: dict[str, Any] = {"role": "assistant", "content": _content(content)}
         field = self._reasoning_field(placed)
         if reasoning and field == "reasoning_details":
-            # A list of entries, each of them typed.
-            entries = [{"type": "reasoning.text", "text": text} for text in reasoning]
+            # A list of typed entries; one that is a proof holds its text itself.
+            entries: list[Any] = [
+                {"type": "reasoning.text", "text": text}
+                for text, is_proved in reasoning
+                if not is_proved
+            ]
             message["reasoning_details"] = [*entries, *proofs]
             proofs = []
         elif reasoning:
-            message[field] = "\n\n".join(reasoning)
+            message[field] = "\n\n".join(text for text, _ in reasoning)
         if proofs:
             message["reasoning_details"] = proofs
         if calls:

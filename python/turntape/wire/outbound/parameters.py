@@ -89,6 +89,10 @@ class Parameters:
         """What the host says before everything, but for what says nothing."""
         system = self.request.system
         texts = [system] if isinstance(system, str) else [block.text for block in system or ()]
+        if not isinstance(system, str) and any(block.extra is not None for block in system or ()):
+            self.notes.add(
+                "content_unsupported", None, "what the system text carries beside it is left out"
+            )
         return [
             self.clean(text, "the system text") for text in texts if text and not text.isspace()
         ]
