@@ -241,6 +241,13 @@ class TestExtra:
         assert schema["properties"] == {"n": {"type": "integer"}}
         assert extra == before
 
+    def test_nested_too_deeply(self):
+        extra: dict[str, Any] = {}
+        for _ in range(100_000):
+            extra = {"a": extra}
+        with pytest.raises(InvalidRequest, match="deeply"):
+            build(C, extra=extra)
+
     def test_deleting_inside_a_list_is_no_json(self):
         with pytest.raises(InvalidRequest, match=r"extra\.a"):
             build(C, extra={"a": [DELETE]})
@@ -267,6 +274,12 @@ class TestSurrogates:
         text = built.to_json().decode()
         assert "ud83d" not in text.lower()
         assert codes(built).count("surrogate_replaced") >= 6
+
+    def test_replaced_in_signatures_too(self):
+        blocks = [Thinking("t", "s\ud83d"), RedactedThinkingBlock("d\ud83d"), Text("a")]
+        turn = Message.assistant(blocks, model=CLAUDE)
+        built = build(A, Message.user("q"), turn, Message.user("n"))
+        assert codes(built) == ["surrogate_replaced", "surrogate_replaced"]
 
     def test_a_whole_pair_is_joined(self):
         built = build(A, Message.user("\ud83d\ude00"))
@@ -581,6 +594,16 @@ class TestVendors:
         ]
         assert built.body["messages"][1]["thoughts"] == "hm"
         assert codes(built) == ["messages_merged"]
+
+    def test_neighbours_keep_the_reasoning_of_both(self):
+        row = VendorHabits(vendor="house", reasoning_back=True, alternates=True)
+        turns = [
+            Message("assistant", (Thinking(f"thought {n}"), Text(f"text {n}"))) for n in range(2)
+        ]
+        built = build(C, Message.user("q"), *turns, Message.user("n"), vendor=row)
+        turn = built.body["messages"][1]
+        assert turn["reasoning_content"] == "thought 0\n\nthought 1"
+        assert [part["text"] for part in turn["content"]] == ["text 0", "text 1"]
 
     def test_stop_words_beyond_the_limit(self):
         built = build(C, stop=list("abcde"))

@@ -28,7 +28,10 @@ def merge_extra(body: dict[str, Any], extra: Mapping[str, Any], notes: Notes) ->
     Raises:
         InvalidRequest: A path leads through a list, or a value has no JSON text.
     """
-    _merge(body, extra, "extra", notes)
+    try:
+        _merge(body, extra, "extra", notes)
+    except RecursionError:
+        raise InvalidRequest("extra is nested too deeply") from None
 
 
 def _merge(held: dict[str, Any], extra: Mapping[str, Any], path: str, notes: Notes) -> None:

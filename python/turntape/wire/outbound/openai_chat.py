@@ -245,8 +245,7 @@ class ChatWriter(FlatWriter):
             if last is None or last["role"] != message["role"] or last["role"] == "tool":
                 joined.append(message)
                 continue
-            content = _parts_of(last["content"]) + _parts_of(message["content"])
-            joined[-1] = {**last, **message, "content": _content(content)}
+            joined[-1] = _joined(last, message)
             self.notes.add("messages_merged", None, f"two messages of the {last['role']} are one")
         return joined
 
@@ -269,6 +268,19 @@ def _parts_of(content: Any) -> list[Part]:
     if content is None:
         return []
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two messages of one role as one: texts and lists of both, in their order."""
+    joined = first | second
+    for name in first.keys() & second.keys() - {"role", "content"}:
+        ours, theirs = first[name], second[name]
+        if isinstance(ours, str) and isinstance(theirs, str):
+            joined[name] = f"{ours}\n\n{theirs}"
+        elif isinstance(ours, list) and isinstance(theirs, list):
+            joined[name] = [*ours, *theirs]
+    joined["content"] = _content(_parts_of(first["content"]) + _parts_of(second["content"]))
+    return joined
 
 
 def _filename(medium: Medium) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape._native import check_arguments
@@ -138,7 +139,7 @@ class Writer(ABC):
         """Signed thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         """Redacted thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
@@ -316,7 +317,7 @@ class Writer(ABC):
         if placed.index in self.without_thinking:
             self.drop_reasoning(placed.index, "what stands before it has changed")
             return None
-        part = self.redacted_part(block) if origin.is_signed_for else None
+        part = self.redacted_part(block, placed) if origin.is_signed_for else None
         if part is None:
             self.drop_reasoning(placed.index, "what is redacted means nothing here")
             return None
@@ -381,6 +382,8 @@ class Writer(ABC):
                 raise
             self.notes.add("image_placeholder", index, f"a text stands in: {error}")
             return None
+        if medium.url is not None:
+            medium = replace(medium, url=self.clean(medium.url, index))
         if medium.correction is not None:
             self.notes.add("media_type_corrected", index, medium.correction)
         return medium
