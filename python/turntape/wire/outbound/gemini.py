@@ -155,7 +155,7 @@ class GeminiWriter(AlternatingWriter):
                 self._sign(message, content, placeholder)
 
     def _sign(self, message: WireMessage, content: dict[str, Any], placeholder: str) -> None:
-        for at, (index, part) in enumerate(message.parts):
+        for at, (index, part, _) in enumerate(message.parts):
             if isinstance(part, dict) and "functionCall" in part:
                 if "thoughtSignature" not in part:
                     content["parts"][at] = {**part, "thoughtSignature": placeholder}

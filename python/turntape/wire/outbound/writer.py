@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from turntape._native import check_arguments
 from turntape.errors import InvalidRequest, UnsupportedContent
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.notes import Notes
     from turntape.wire.outbound.target import Origin, Target
 
-__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer"]
+__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer", "Written"]
 
-Part = dict[str, Any] | RawJson
+Part: TypeAlias = dict[str, Any] | RawJson
 """One block, part or item of a body."""
+
+Written: TypeAlias = tuple[int, Part, bool]
+"""A part as it was written: its place in the history, the part, and whether it is thinking."""
 
 MEDIA_TYPES = frozenset({"image", "audio", "video", "document"})
 """The ``type`` of each block that is a medium."""
@@ -109,7 +112,7 @@ class Writer(ABC):
         self.ids = ids
         self.names = names
         self.without_thinking = without_thinking
-        self.trace: list[tuple[int, Part, bool]] = []
+        self.trace: list[Written] = []
         self.id_map: dict[str, list[str]] = {}
         self._calls: dict[str, list[Call]] = {}
         self._order = 0
