@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from tests.corpus.request_differences import Body, functions_of, kind, parts_of
+from tests.corpus.request_differences import functions_of, kind, parts_of
 
 from turntape import Dialect
 
 if TYPE_CHECKING:
-    from tests.corpus.request_differences import Pair
+    from tests.corpus.request_differences import Body, Pair
 
 A, C, R, G, B = Dialect
 
