@@ -309,7 +309,14 @@ def schema_as_compact_text(body: Body, pair: Pair) -> None:
 # Gemini --------------------------------------------------------------------------------------------
 
 # What stands under these is the host's and the model's own.
-_FREE = {"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema"}
+_FREE = {
+    "args",
+    "response",
+    "parameters",
+    "parametersJsonSchema",
+    "responseSchema",
+    "responseJsonSchema",
+}
 
 
 @kind(G)

@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from tests.corpus.request_differences import Body, functions_of, kind, parts_of
+from tests.corpus.request_differences import functions_of, kind, parts_of
 
 from turntape import Dialect
 
 if TYPE_CHECKING:
-    from tests.corpus.request_differences import Pair
+    from tests.corpus.request_differences import Body, Pair
 
 A, C, R, G, B = Dialect
 
@@ -91,7 +91,9 @@ def id_not_taken(body: Body, pair: Pair) -> None:
 def _fill_ids(body: Body, pair: Pair) -> None:
     """Give the calls of a round the ids that were made up, and their results in the same order."""
     for message, sent in zip(body["messages"], pair.built.body["messages"], strict=True):
-        for call, other in zip(message.get("tool_calls") or (), sent.get("tool_calls", ()), strict=True):
+        for call, other in zip(
+            message.get("tool_calls") or (), sent.get("tool_calls", ()), strict=True
+        ):
             call["id"] = other["id"]
         if message["role"] == "tool":
             message["tool_call_id"] = sent["tool_call_id"]
@@ -250,7 +252,9 @@ def whole_items(body: Body, pair: Pair) -> None:
             item.setdefault("status", "completed")
             for part in item["content"]:
                 part.setdefault("annotations", [])
-        if (item.get("role") == "assistant" or item.get("type") == "reasoning") and "id" not in item:
+        if (
+            item.get("role") == "assistant" or item.get("type") == "reasoning"
+        ) and "id" not in item:
             item["id"] = next(ids, None)
     for part in parts_of(body):
         if part.get("type") == "input_image":
@@ -317,5 +321,3 @@ def namespace_of_the_call(body: Body, pair: Pair) -> None:
             for name in ("caller", "namespace"):
                 if name in calls[item["call_id"]]:
                     item.setdefault(name, calls[item["call_id"]][name])
-
-

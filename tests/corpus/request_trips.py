@@ -87,9 +87,7 @@ def abroad(recorded: Recorded, dialect: Dialect) -> list[str] | Refused:
     request = _read(recorded, target=dialect)
     request = replace(request, max_tokens=request.max_tokens or 4096)
     try:
-        built = build_request(
-            replace(request, model=MODELS[dialect][0]), dialect, repair="repair"
-        )
+        built = build_request(replace(request, model=MODELS[dialect][0]), dialect, repair="repair")
     except TurntapeError as error:
         return Refused(error)
     return faults_of(built, request, dialect)

@@ -27,7 +27,7 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def recorded():
+def requests():
     try:
         return [request for request in recorded_requests() if request.dialect is not None]
     except NoCorpusError as error:
@@ -35,10 +35,10 @@ def recorded():
 
 
 @pytest.mark.corpus
-def test_the_own_wire_gets_the_same_request(recorded):
+def test_the_own_wire_gets_the_same_request(requests):
     used: set[str] = set()
     refused = []
-    for request in recorded:
+    for request in requests:
         trip = home(request)
         if isinstance(trip, Refused):
             refused.append(request.name)
@@ -56,9 +56,9 @@ def test_the_own_wire_gets_the_same_request(recorded):
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("dialect", list(Dialect))
-def test_the_other_wires_get_a_valid_request(recorded, dialect):
+def test_the_other_wires_get_a_valid_request(requests, dialect):
     built = 0
-    for request in recorded:
+    for request in requests:
         if request.dialect is dialect:
             continue
         answer = abroad(request, dialect)

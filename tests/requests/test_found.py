@@ -98,3 +98,23 @@ def test_extra_of_a_leading_system_message_is_noted():
     ]
     built = built_for(ModelRequest("", history), C)
     assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", 0)]
+
+
+def test_temperature_beyond_the_wire_is_dropped():
+    request = ModelRequest("", [Message.user("q")], temperature=1.4, max_tokens=9)
+    built = built_for(request, B)
+    assert "temperature" not in body_of(built)["inferenceConfig"]
+    assert [note.code for note in built.notes] == ["parameter_dropped"]
+    assert body_of(built_for(request, C))["temperature"] == 1.4
+
+
+@pytest.mark.parametrize("dialect", [A, B])
+def test_empty_schema_has_the_type_of_arguments(dialect):
+    request = ModelRequest("", [Message.user("q")], tools=[ToolDef("now", "", {})], max_tokens=9)
+    assert b'{"type":"object"}' in built_for(request, dialect).to_json()
+
+
+def test_extra_of_the_system_text_is_noted():
+    system = (Text("Be terse.", extra='{"cache_control":{"type":"ephemeral"}}'),)
+    built = built_for(ModelRequest("", [Message.user("q")], system=system), C)
+    assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", None)]

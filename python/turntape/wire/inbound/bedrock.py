@@ -67,7 +67,11 @@ def _message(reader: Reader, raw: Raw, place: int) -> Message:
     elements = members.need("content").elements()
 
     def read(block: Raw) -> list[ContentBlock]:
-        point = block.members().get("cachePoint")
+        members = block.members()
+        if role == "assistant" and "toolResult" in members:
+            # The host's results come from the user: this one the provider gave itself.
+            return [ProviderBlock("toolResult", block.text)]
+        point = members.get("cachePoint")
         if point is None:
             return _block(reader, block)
         reader.mark(place, Members(point).string("ttl"))
