@@ -114,7 +114,7 @@ class ResponsesWriter(FlatWriter):
         if medium.url is not None:
             part["file_url"] = medium.url
         else:
-            part["filename"] = "document.pdf"
+            part["filename"] = medium.filename
             part["file_data"] = medium.data_uri
         return part | extra
 
