@@ -118,3 +118,10 @@ def test_extra_of_the_system_text_is_noted():
     system = (Text("Be terse.", extra='{"cache_control":{"type":"ephemeral"}}'),)
     built = built_for(ModelRequest("", [Message.user("q")], system=system), C)
     assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", None)]
+
+
+def test_reasoning_alone_is_no_message_on_chat():
+    history = [Message.user("q"), Message.assistant([Thinking("Hm.")]), Message.user("n")]
+    built = built_for(ModelRequest("", history), C, "deepseek-reasoner")
+    assert [message["role"] for message in body_of(built)["messages"]] == ["user", "user"]
+    assert [note.code for note in built.notes] == ["reasoning_dropped"]

@@ -142,6 +142,11 @@ class ChatWriter(FlatWriter):
         content = [part for part in parts if part is not _NOTHING]
         calls, reasoning, proofs = self._calls_written, self._reasoning, self._proofs
         self._calls_written, self._reasoning, self._proofs = [], [], []
+        extra = self.message_extra(placed.message, index, origin)
+        if not (content or calls or proofs or extra):
+            # A message has a text or calls: reasoning alone is none.
+            self.drop_reasoning(index, "nothing else is in the message")
+            return
         message: dict[str, Any] = {"role": "assistant", "content": _content(content)}
         field = self._reasoning_field(placed)
         if reasoning and field == "reasoning_details":
@@ -159,7 +164,7 @@ class ChatWriter(FlatWriter):
             message["reasoning_details"] = proofs
         if calls:
             message["tool_calls"] = calls
-        message |= self.message_extra(placed.message, index, origin)
+        message |= extra
         self.put(index, message)
         self.is_open = True
         self.is_paused = placed.message.stop_reason == "pause_turn"
