@@ -13,6 +13,7 @@ from turntape import (
     Image,
     Message,
     ModelRequest,
+    Text,
     Thinking,
     ToolDef,
     ToolUse,
@@ -71,3 +72,56 @@ def test_reasoning_details_are_a_list():
     built = built_for(ModelRequest("", history), C, "z-ai/glm-4.7", vendor="openrouter")
     details = body_of(built)["messages"][1]["reasoning_details"]
     assert details == [{"type": "reasoning.text", "text": "Hm."}]
+
+
+def test_signed_reasoning_details_hold_their_text_once():
+    entry = '{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}'
+    turn = Message(
+        "assistant",
+        (Thinking("Hm.", entry), ToolUse("c1", "dim", "{}")),
+        dialect=C,
+        vendor="openrouter",
+        model="z-ai/glm-4.7",
+        reasoning_field="reasoning_details",
+    )
+    history = [Message.user("q"), turn, Message.tool_result("c1", "r")]
+    built = built_for(ModelRequest("", history), C, "z-ai/glm-4.7", vendor="openrouter")
+    details = body_of(built)["messages"][1]["reasoning_details"]
+    assert details == [{"type": "reasoning.text", "text": "Hm.", "signature": "c2ln"}]
+
+
+def test_extra_of_a_leading_system_message_is_noted():
+    extra = '{"cache_control":{"type":"ephemeral"}}'
+    history = [
+        Message("system", (Text("Be terse."),), dialect=C, extra=extra),
+        Message.user("q"),
+    ]
+    built = built_for(ModelRequest("", history), C)
+    assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", 0)]
+
+
+def test_temperature_beyond_the_wire_is_dropped():
+    request = ModelRequest("", [Message.user("q")], temperature=1.4, max_tokens=9)
+    built = built_for(request, B)
+    assert "temperature" not in body_of(built)["inferenceConfig"]
+    assert [note.code for note in built.notes] == ["parameter_dropped"]
+    assert body_of(built_for(request, C))["temperature"] == 1.4
+
+
+@pytest.mark.parametrize("dialect", [A, B])
+def test_empty_schema_has_the_type_of_arguments(dialect):
+    request = ModelRequest("", [Message.user("q")], tools=[ToolDef("now", "", {})], max_tokens=9)
+    assert b'{"type":"object"}' in built_for(request, dialect).to_json()
+
+
+def test_extra_of_the_system_text_is_noted():
+    system = (Text("Be terse.", extra='{"cache_control":{"type":"ephemeral"}}'),)
+    built = built_for(ModelRequest("", [Message.user("q")], system=system), C)
+    assert [(note.code, note.index) for note in built.notes] == [("content_unsupported", None)]
+
+
+def test_reasoning_alone_is_no_message_on_chat():
+    history = [Message.user("q"), Message.assistant([Thinking("Hm.")]), Message.user("n")]
+    built = built_for(ModelRequest("", history), C, "deepseek-reasoner")
+    assert [message["role"] for message in body_of(built)["messages"]] == ["user", "user"]
+    assert [note.code for note in built.notes] == ["reasoning_dropped"]

@@ -47,6 +47,7 @@ class AnthropicWriter(AlternatingWriter):
     """Writes a history for Anthropic Messages."""
 
     is_blank_empty = True
+    has_citations = True
     has_system_messages = True
     media = WireMedia(
         {
@@ -61,6 +62,8 @@ class AnthropicWriter(AlternatingWriter):
         super().__init__(*arguments)
         # The calls of server tools so far: a result without its call is refused.
         self._server_calls: set[Any] = set()
+        # Of the turn being written: its place, and the calls of which it holds the results.
+        self._answered: tuple[int, set[Any]] = (-1, set())
 
     def plain_text(self, text: str) -> Part:
         return {"type": "text", "text": text}
@@ -87,11 +90,17 @@ class AnthropicWriter(AlternatingWriter):
         signature = bare_signature(block.signature or "")
         if signature is None:
             return None
-        text = self.clean(block.text, placed.index)
-        return self.thinking_written({"type": "thinking", "thinking": text, "signature": signature})
+        return self.thinking_written(
+            {
+                "type": "thinking",
+                "thinking": self.clean(block.text, placed.index),
+                "signature": self.clean(signature, placed.index),
+            }
+        )
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
-        return self.thinking_written({"type": "redacted_thinking", "data": block.data})
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
+        data = self.clean(block.data, placed.index)
+        return self.thinking_written({"type": "redacted_thinking", "data": data})
 
     def provider_part(self, block: ProviderBlock, placed: Placed, origin: Origin) -> Part | None:
         part = super().provider_part(block, placed, origin)
@@ -111,18 +120,18 @@ class AnthropicWriter(AlternatingWriter):
             return None
         return part
 
-    @staticmethod
-    def _has_answer(placed: Placed, call_id: Any) -> bool:
+    def _has_answer(self, placed: Placed, call_id: Any) -> bool:
         """Whether a server tool's result is there, or may still come.
 
         A turn that was paused goes on in the next one; of a turn that was read back, nobody knows.
         """
         if placed.message.stop_reason in {None, "pause_turn"}:
             return True
-        return any(
-            block.type == "provider_block" and members_of(block.json).get("tool_use_id") == call_id
-            for block in placed.content
-        )
+        if self._answered[0] != placed.index:
+            blocks = (block for block in placed.content if block.type == "provider_block")
+            answers = {members_of(block.json).get("tool_use_id") for block in blocks}
+            self._answered = (placed.index, answers)
+        return call_id in self._answered[1]
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
         part: dict[str, Any] = {
@@ -191,7 +200,8 @@ def body_of(
         InvalidRequest: ``max_tokens`` is missing, or something is refused.
     """
     request, target = parameters.request, parameters.target
-    limit = parameters.max_tokens()
+    # With 0 the prompt is put into the cache, and nothing is answered.
+    limit = parameters.max_tokens(least=0)
     if limit is None:
         raise InvalidRequest("this wire wants max_tokens")
     body: dict[str, Any] = {"model": target.model, "max_tokens": limit, "stream": request.stream}

@@ -70,6 +70,7 @@ class BedrockWriter(AlternatingWriter):
     """Writes a history for Converse."""
 
     is_blank_empty = True
+    has_citations = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )
@@ -97,10 +98,11 @@ class BedrockWriter(AlternatingWriter):
         if signature is None:
             return None
         text = self.clean(block.text, placed.index)
+        signature = self.clean(signature, placed.index)
         thinking = {"reasoningText": {"text": text, "signature": signature}}
         return self.thinking_written({"reasoningContent": thinking})
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         try:
             binascii.a2b_base64(block.data, strict_mode=True)
         except ValueError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import quote
 
-from turntape.conversation import Message
+from turntape.conversation import CustomRecord, Message
 from turntape.errors import InvalidRequest, PairingError
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct, ids_of_length
 from turntape.replay.pairing import notes_of, pair
@@ -21,6 +21,7 @@ from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
 from turntape.wire.outbound.prefix import Prefix
+from turntape.wire.outbound.surrogates import mended_text
 from turntape.wire.outbound.target import Target
 from turntape.wire.raw_json import RawJson
 from turntape.wire.vendors import vendor_habits
@@ -157,6 +158,7 @@ class _Building:
         self.target = target
         self.on_prefix_change = on_prefix_change
         self.notes = Notes()
+        self._check_request()
         self.parameters = Parameters(request, target, self.notes)
         self.tools = self.parameters.tools()
         self.declared = self._declared()
@@ -199,6 +201,14 @@ class _Building:
         takes = bool(self.target.capabilities.thinking)
         return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
 
+    def _check_request(self) -> None:
+        request = self.request
+        if not request.model or mended_text(request.model) is not None:
+            raise InvalidRequest(f"{request.model!r} is no id of a model")
+        for place in request.cache.messages:
+            if not 0 <= place < len(request.messages):
+                raise InvalidRequest(f"cache.messages names {place}, and there is no such message")
+
     def _declared(self) -> tuple[str, ...]:
         form = FORMS_OF_NAMES[self.target.dialect]
         names: list[str] = []
@@ -219,8 +229,10 @@ class _Building:
         messages: list[tuple[int, Message]] = []
         is_leading = True
         for index, item in enumerate(self.request.messages):
-            if not isinstance(item, Message):
+            if isinstance(item, CustomRecord):
                 continue
+            if not isinstance(cast("object", item), Message):
+                raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
             self.places.append(index)
             if is_leading and item.role == "system":
                 self.leading += self._leading_texts(index, item)
@@ -242,6 +254,13 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
+        extras = [message.extra, *(b.extra for b in message.content if b.type == "text")]
+        if message.dialect == self.target.dialect and any(extra is not None for extra in extras):
+            self.notes.add(
+                "content_unsupported",
+                index,
+                "what a leading system message carries beside its text is left out",
+            )
         return texts
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
@@ -317,7 +336,9 @@ def _path(dialect: Dialect, model: str, *, stream: bool) -> str:
     if dialect is Dialect.BEDROCK_CONVERSE:
         return f"/model/{quote(model, safe='')}/{'converse-stream' if stream else 'converse'}"
     if dialect is Dialect.GEMINI:
-        name = quote(model.removeprefix("models/"), safe="")
+        kind, slash, name = model.rpartition("/")
+        if kind not in {"models", "tunedModels"}:
+            kind, name = "models", f"{kind}{slash}{name}"
         call = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return f"/v1beta/models/{name}:{call}"
+        return f"/v1beta/{kind}/{quote(name, safe='')}:{call}"
     return dialect.endpoint_path()

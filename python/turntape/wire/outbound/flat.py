@@ -53,7 +53,7 @@ class FlatWriter(Writer):
         self.trace.append((index, item, is_thinking))
         self.written.append(item)
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         return None
 
     @property

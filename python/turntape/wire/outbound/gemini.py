@@ -36,6 +36,8 @@ class GeminiWriter(AlternatingWriter):
     assistant_role = "model"
     content_name = "parts"
     sorts_results = True
+    signs_texts = True
+    signs_calls = True
     media = WireMedia(
         dict.fromkeys(("image", "document", "audio", "video")),
         frozenset({"image", "document", "audio", "video"}),
@@ -52,7 +54,7 @@ class GeminiWriter(AlternatingWriter):
         part: dict[str, Any] = {"text": text}
         if origin.is_own_wire:
             if block.signature is not None and origin.is_signed_for:
-                part["thoughtSignature"] = block.signature
+                part["thoughtSignature"] = self.clean(block.signature, placed.index)
             if block.extra is not None:
                 part |= self.extra_of(block.extra, "a text", placed.index)
         return part
@@ -64,10 +66,10 @@ class GeminiWriter(AlternatingWriter):
         part: dict[str, Any] = {"text": self.clean(block.text, placed.index)}
         if block.text:
             part["thought"] = True
-        part["thoughtSignature"] = signature
+        part["thoughtSignature"] = self.clean(signature, placed.index)
         return self.thinking_written(part)
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         return None
 
     def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
@@ -92,7 +94,7 @@ class GeminiWriter(AlternatingWriter):
             if signature is None:
                 self.drop_reasoning(placed.index, f"the signature of {call.block.id!r}")
             else:
-                part["thoughtSignature"] = signature
+                part["thoughtSignature"] = self.clean(signature, placed.index)
         return part
 
     def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:
@@ -153,7 +155,7 @@ class GeminiWriter(AlternatingWriter):
                 self._sign(message, content, placeholder)
 
     def _sign(self, message: WireMessage, content: dict[str, Any], placeholder: str) -> None:
-        for at, (index, part) in enumerate(message.parts):
+        for at, (index, part, _) in enumerate(message.parts):
             if isinstance(part, dict) and "functionCall" in part:
                 if "thoughtSignature" not in part:
                     content["parts"][at] = {**part, "thoughtSignature": placeholder}

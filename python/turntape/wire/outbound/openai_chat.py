@@ -39,6 +39,8 @@ _SOUNDS: Final = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 class ChatWriter(FlatWriter):
     """Writes a history for Chat Completions."""
 
+    # An entry of ``reasoning_details`` may be a call's.
+    signs_calls = True
     media = WireMedia(
         {"image": None, "document": None, "audio": frozenset(_SOUNDS)}, frozenset({"image"})
     )
@@ -46,7 +48,7 @@ class ChatWriter(FlatWriter):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._calls_written: list[Part] = []
-        self._reasoning: list[str] = []
+        self._reasoning: list[tuple[str, bool]] = []
         self._proofs: list[RawJson] = []
 
     # Blocks -----------------------------------------------------------------------------------------
@@ -63,7 +65,7 @@ class ChatWriter(FlatWriter):
             return None
         self._proofs.append(raw_object(signature, "a signature", placed.index, self.notes))
         if self.target.habits.reasoning_back and block.text:
-            self._reasoning.append(self.clean(block.text, placed.index))
+            self._reasoning.append((self.clean(block.text, placed.index), True))
         return _NOTHING
 
     def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
@@ -73,7 +75,7 @@ class ChatWriter(FlatWriter):
         if origin.is_foreign:
             self.drop_reasoning(placed.index, "another vendor's means nothing here")
             return None
-        self._reasoning.append(self.clean(block.text, placed.index))
+        self._reasoning.append((self.clean(block.text, placed.index), False))
         return _NOTHING
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
@@ -117,7 +119,7 @@ class ChatWriter(FlatWriter):
             inner = {"data": medium.data, "format": _SOUNDS[medium.media_type or ""]}
         else:
             kind = "file"
-            inner = {"filename": _filename(medium), "file_data": medium.data_uri}
+            inner = {"filename": medium.filename, "file_data": medium.data_uri}
         part: dict[str, Any] = {"type": kind, kind: inner}
         for name, value in extra.items():
             (part if name in _BESIDE else inner)[name] = value
@@ -140,18 +142,29 @@ class ChatWriter(FlatWriter):
         content = [part for part in parts if part is not _NOTHING]
         calls, reasoning, proofs = self._calls_written, self._reasoning, self._proofs
         self._calls_written, self._reasoning, self._proofs = [], [], []
+        extra = self.message_extra(placed.message, index, origin)
+        if not (content or calls or proofs or extra):
+            # A message has a text or calls: reasoning alone is none.
+            self.drop_reasoning(index, "nothing else is in the message")
+            return
         message: dict[str, Any] = {"role": "assistant", "content": _content(content)}
         field = self._reasoning_field(placed)
         if reasoning and field == "reasoning_details":
-            # A list of entries, each of them typed.
-            proofs = [*({"type": "reasoning.text", "text": text} for text in reasoning), *proofs]
+            # A list of typed entries; one that is a proof holds its text itself.
+            entries: list[Any] = [
+                {"type": "reasoning.text", "text": text}
+                for text, is_proved in reasoning
+                if not is_proved
+            ]
+            message["reasoning_details"] = [*entries, *proofs]
+            proofs = []
         elif reasoning:
-            message[field] = "\n\n".join(reasoning)
+            message[field] = "\n\n".join(text for text, _ in reasoning)
         if proofs:
             message["reasoning_details"] = proofs
         if calls:
             message["tool_calls"] = calls
-        message |= self.message_extra(placed.message, index, origin)
+        message |= extra
         self.put(index, message)
         self.is_open = True
         self.is_paused = placed.message.stop_reason == "pause_turn"
@@ -237,8 +250,7 @@ class ChatWriter(FlatWriter):
             if last is None or last["role"] != message["role"] or last["role"] == "tool":
                 joined.append(message)
                 continue
-            content = _parts_of(last["content"]) + _parts_of(message["content"])
-            joined[-1] = {**last, **message, "content": _content(content)}
+            joined[-1] = _joined(last, message)
             self.notes.add("messages_merged", None, f"two messages of the {last['role']} are one")
         return joined
 
@@ -263,9 +275,17 @@ def _parts_of(content: Any) -> list[Part]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _filename(medium: Medium) -> str:
-    ending = {"application/pdf": "pdf", "text/plain": "txt"}.get(medium.media_type or "", "bin")
-    return f"document.{ending}"
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two messages of one role as one: texts and lists of both, in their order."""
+    joined = first | second
+    for name in first.keys() & second.keys() - {"role", "content"}:
+        ours, theirs = first[name], second[name]
+        if isinstance(ours, str) and isinstance(theirs, str):
+            joined[name] = f"{ours}\n\n{theirs}"
+        elif isinstance(ours, list) and isinstance(theirs, list):
+            joined[name] = [*ours, *theirs]
+    joined["content"] = _content(_parts_of(first["content"]) + _parts_of(second["content"]))
+    return joined
 
 
 def body_of(

@@ -44,6 +44,7 @@ class ResponsesWriter(FlatWriter):
     """Writes a history as the items of Responses."""
 
     text_type = "input_text"
+    has_citations = True
     media = WireMedia({"image": None, "document": None}, frozenset({"image", "document"}))
 
     def __init__(self, *arguments: Any) -> None:
@@ -113,7 +114,7 @@ class ResponsesWriter(FlatWriter):
         if medium.url is not None:
             part["file_url"] = medium.url
         else:
-            part["filename"] = "document.pdf"
+            part["filename"] = medium.filename
             part["file_data"] = medium.data_uri
         return part | extra
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from turntape._native import check_arguments
 from turntape.errors import InvalidRequest, UnsupportedContent
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.notes import Notes
     from turntape.wire.outbound.target import Origin, Target
 
-__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer"]
+__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer", "Written"]
 
-Part = dict[str, Any] | RawJson
+Part: TypeAlias = dict[str, Any] | RawJson
 """One block, part or item of a body."""
+
+Written: TypeAlias = tuple[int, Part, bool]
+"""A part as it was written: its place in the history, the part, and whether it is thinking."""
 
 MEDIA_TYPES = frozenset({"image", "audio", "video", "document"})
 """The ``type`` of each block that is a medium."""
@@ -81,11 +85,17 @@ class Writer(ABC):
             whether a prefix is the same.
         id_map: Of each id, the ids that were sent for its uses, in order.
         is_blank_empty: Whether text of white space alone is refused like empty text.
+        has_citations: Whether texts can carry citations.
+        signs_texts: Whether texts can carry signatures.
+        signs_calls: Whether calls can.
         media: What the wire has a place for in messages of the user.
         result_media: The kinds of media that may stand in results.
     """
 
     is_blank_empty: ClassVar[bool] = False
+    has_citations: ClassVar[bool] = False
+    signs_texts: ClassVar[bool] = False
+    signs_calls: ClassVar[bool] = False
     media: ClassVar[WireMedia] = WireMedia({}, frozenset())
     result_media: ClassVar[frozenset[str]] = frozenset()
 
@@ -102,7 +112,7 @@ class Writer(ABC):
         self.ids = ids
         self.names = names
         self.without_thinking = without_thinking
-        self.trace: list[tuple[int, Part, bool]] = []
+        self.trace: list[Written] = []
         self.id_map: dict[str, list[str]] = {}
         self._calls: dict[str, list[Call]] = {}
         self._order = 0
@@ -132,7 +142,7 @@ class Writer(ABC):
         """Signed thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         """Redacted thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
@@ -243,7 +253,19 @@ class Writer(ABC):
         ):
             self._left_out(placed.index)
             return None
+        if block.citations or block.signature is not None:
+            self._note_unsaid(block, placed, origin)
         return self.text_part(block, text, placed, origin)
+
+    def _note_unsaid(self, block: Text, placed: Placed, origin: Origin) -> None:
+        """Note what a text carries that goes back to its own wire alone."""
+        if block.citations and not (origin.is_own_wire and self.has_citations):
+            self.notes.add(
+                "content_unsupported", placed.index, "the citations of a text are left out"
+            )
+        signed_here = self.signs_texts and origin.is_own_wire and origin.is_signed_for
+        if block.signature is not None and not signed_here:
+            self.drop_reasoning(placed.index, "the signature of a text means nothing here")
 
     def keeps_empty(self, block: Text, origin: Origin) -> bool:
         """Whether an empty text goes out because of what it carries."""
@@ -260,6 +282,8 @@ class Writer(ABC):
         call = Call(block, sent_id, name, self._order, extra)
         self._order += 1
         waiting.append(call)
+        if block.signature is not None and not self.signs_calls:
+            self.drop_reasoning(index, f"the signature of {block.id!r} means nothing here")
         return self.call_part(call, placed, origin)
 
     def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
@@ -296,7 +320,7 @@ class Writer(ABC):
         if placed.index in self.without_thinking:
             self.drop_reasoning(placed.index, "what stands before it has changed")
             return None
-        part = self.redacted_part(block) if origin.is_signed_for else None
+        part = self.redacted_part(block, placed) if origin.is_signed_for else None
         if part is None:
             self.drop_reasoning(placed.index, "what is redacted means nothing here")
             return None
@@ -361,6 +385,8 @@ class Writer(ABC):
                 raise
             self.notes.add("image_placeholder", index, f"a text stands in: {error}")
             return None
+        if medium.url is not None:
+            medium = replace(medium, url=self.clean(medium.url, index))
         if medium.correction is not None:
             self.notes.add("media_type_corrected", index, medium.correction)
         return medium
