@@ -32,6 +32,7 @@ from turntape import (
     PathRef,
     PathSource,
     ProviderBlock,
+    Redacted,
     RedactedThinkingBlock,
     Text,
     TextPart,
@@ -614,8 +615,9 @@ def test_an_edited_row_speaks_for_itself(changes):
 class Redactor:
     """Takes the made-up key out, and whatever else it is given."""
 
-    def redact(self, text: str) -> Text:
-        return Text(text.replace(KEY, "[gone]").replace("c1", "[gone]"))
+    def redact(self, text: str, /) -> Redacted:
+        clean = text.replace(KEY, "[gone]").replace("c1", "[gone]")
+        return Redacted(clean, changed=clean != text)
 
 
 def test_a_redacted_turn_is_one_still():
