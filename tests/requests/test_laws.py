@@ -28,6 +28,7 @@ from turntape import (
     TurntapeError,
     UnsupportedContent,
 )
+from turntape.wire.vendor_rows import VENDORS
 
 pytest.importorskip("google.genai")
 
@@ -97,6 +98,14 @@ class TestValidBodies:
             else:
                 faults = faults_of(built, request_, dialect, model)
                 assert not faults, (dialect, model, faults, body_of(built))
+
+    @settings(max_examples=25)
+    @given(model_requests(broken_histories()))
+    def test_every_vendor_gets_what_it_takes(self, request_):
+        for row in VENDORS:
+            built = built_for(request_, C, vendor=row.vendor, repair="repair")
+            faults = faults_of(built, request_, C, vendor=row.vendor)
+            assert not faults, (row.vendor, faults, body_of(built))
 
     @staticmethod
     def build(request: ModelRequest, dialect: Dialect, model: str, repair: str) -> BuiltRequest:
