@@ -142,6 +142,11 @@ class TestErrorsNameThePlace:
         with pytest.raises(InvalidRequest, match=text):
             build(C, **fields)
 
+    def test_an_item_that_is_no_message(self):
+        history: list[Any] = [Message.user("q"), {"role": "user", "content": "r"}]
+        with pytest.raises(InvalidRequest, match="message 1: dict is no message"):
+            build(C, *history)
+
     def test_an_option_that_does_not_exist(self):
         with pytest.raises(ValueError, match="repair is one of"):
             build(C, repair="mend")
@@ -199,12 +204,16 @@ class TestBody:
         assert "secret" not in repr(built)
         assert "parameter_dropped" in repr(built)
 
+    def test_a_prompt_is_put_into_the_cache_alone(self):
+        assert build(A, max_tokens=0).body["max_tokens"] == 0
+
     def test_equal_requests(self):
         assert build(A) == build(A)
         assert build(A) != build(A, Message.user("other"))
         assert build(A) != "something else"
 
     def test_gemini_and_bedrock_without_stream(self):
+        assert build(G, model="tunedModels/a b").path.startswith("/v1beta/tunedModels/a%20b:")
         assert build(G, stream=False).path == "/v1beta/models/gemini-2.5-flash:generateContent"
         assert build(B, stream=False).path == "/model/amazon.tern-1/converse"
         assert build(G, model="models/gemini-2.5-pro").path.startswith(
@@ -276,7 +285,7 @@ class TestSurrogates:
         assert codes(built).count("surrogate_replaced") >= 6
 
     def test_replaced_in_signatures_too(self):
-        blocks = [Thinking("t", "s\ud83d"), RedactedThinkingBlock("d\ud83d"), Text("a")]
+        blocks: list[Any] = [Thinking("t", "s\ud83d"), RedactedThinkingBlock("d\ud83d"), Text("a")]
         turn = Message.assistant(blocks, model=CLAUDE)
         built = build(A, Message.user("q"), turn, Message.user("n"))
         assert codes(built) == ["surrogate_replaced", "surrogate_replaced"]
@@ -430,12 +439,12 @@ class TestThinking:
         assert b"U0lH" in build(A, *history).to_json()
         assert b"U0lH" not in build(B, *history).to_json()
 
-    def test_reasoning_behind_which_nothing_follows_is_left_out_on_responses(self):
+    def test_reasoning_behind_which_nothing_follows_goes_back_all_the_same(self):
         proof = '{"encrypted_content":"RU5D","id":"rs_1"}'
         turn = Message("assistant", (Thinking("", proof),), model="quill-r1", dialect=R)
         built = build(R, Message.user("q"), turn, Message.user("n"))
-        assert b"RU5D" not in built.to_json()
-        assert codes(built) == ["reasoning_dropped"]
+        assert [item["type"] for item in built.body["input"]] == ["message", "reasoning", "message"]
+        assert not built.notes
 
     def test_item_ids_only_with_their_prefix_and_beside_reasoning(self):
         call = ToolUse("c1", "dim", "{}", extra='{"id":"fc_1"}')
@@ -538,6 +547,15 @@ class TestMedia:
         assert codes(built) == ["image_placeholder"]
         part = build(C, sound).body["messages"][0]["content"][0]
         assert part["input_audio"]["format"] == "mp3"
+
+    def test_a_document_has_a_name(self):
+        document = Document(Base64Source(PDF, "application/pdf"))
+        part = build(C, Message.user([document])).body["messages"][0]["content"][0]
+        assert part["file"]["filename"] == "document.pdf"
+        named = Message("user", (replace(document, extra='{"filename":"tides.pdf"}'),), dialect=C)
+        part = build(C, named).body["messages"][0]["content"][0]
+        assert part["file"]["filename"] == "tides.pdf"
+        assert build(R, named).body["input"][0]["content"][0]["filename"] == "document.pdf"
 
     def test_plain_text_documents(self):
         text = base64.b64encode(b"Ebbe.").decode()

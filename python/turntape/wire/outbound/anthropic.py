@@ -200,7 +200,8 @@ def body_of(
         InvalidRequest: ``max_tokens`` is missing, or something is refused.
     """
     request, target = parameters.request, parameters.target
-    limit = parameters.max_tokens()
+    # With 0 the prompt is put into the cache, and nothing is answered.
+    limit = parameters.max_tokens(least=0)
     if limit is None:
         raise InvalidRequest("this wire wants max_tokens")
     body: dict[str, Any] = {"model": target.model, "max_tokens": limit, "stream": request.stream}

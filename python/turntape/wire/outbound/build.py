@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import quote
 
-from turntape.conversation import Message
+from turntape.conversation import CustomRecord, Message
 from turntape.errors import InvalidRequest, PairingError
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct, ids_of_length
 from turntape.replay.pairing import notes_of, pair
@@ -229,8 +229,10 @@ class _Building:
         messages: list[tuple[int, Message]] = []
         is_leading = True
         for index, item in enumerate(self.request.messages):
-            if not isinstance(item, Message):
+            if isinstance(item, CustomRecord):
                 continue
+            if not isinstance(cast("object", item), Message):
+                raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
             self.places.append(index)
             if is_leading and item.role == "system":
                 self.leading += self._leading_texts(index, item)
@@ -334,7 +336,9 @@ def _path(dialect: Dialect, model: str, *, stream: bool) -> str:
     if dialect is Dialect.BEDROCK_CONVERSE:
         return f"/model/{quote(model, safe='')}/{'converse-stream' if stream else 'converse'}"
     if dialect is Dialect.GEMINI:
-        name = quote(model.removeprefix("models/"), safe="")
+        kind, slash, name = model.rpartition("/")
+        if kind not in {"models", "tunedModels"}:
+            kind, name = "models", f"{kind}{slash}{name}"
         call = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return f"/v1beta/models/{name}:{call}"
+        return f"/v1beta/{kind}/{quote(name, safe='')}:{call}"
     return dialect.endpoint_path()

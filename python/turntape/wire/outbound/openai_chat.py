@@ -119,7 +119,7 @@ class ChatWriter(FlatWriter):
             inner = {"data": medium.data, "format": _SOUNDS[medium.media_type or ""]}
         else:
             kind = "file"
-            inner = {"filename": _filename(medium), "file_data": medium.data_uri}
+            inner = {"filename": medium.filename, "file_data": medium.data_uri}
         part: dict[str, Any] = {"type": kind, kind: inner}
         for name, value in extra.items():
             (part if name in _BESIDE else inner)[name] = value
@@ -286,11 +286,6 @@ def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
             joined[name] = [*ours, *theirs]
     joined["content"] = _content(_parts_of(first["content"]) + _parts_of(second["content"]))
     return joined
-
-
-def _filename(medium: Medium) -> str:
-    ending = {"application/pdf": "pdf", "text/plain": "txt"}.get(medium.media_type or "", "bin")
-    return f"document.{ending}"
 
 
 def body_of(

@@ -114,7 +114,7 @@ class ResponsesWriter(FlatWriter):
         if medium.url is not None:
             part["file_url"] = medium.url
         else:
-            part["filename"] = "document.pdf"
+            part["filename"] = medium.filename
             part["file_data"] = medium.data_uri
         return part | extra
 
@@ -140,13 +140,6 @@ class ResponsesWriter(FlatWriter):
 
     def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
         index = placed.index
-        while parts and isinstance(parts[-1], dict) and parts[-1]["type"] == "reasoning":
-            # The service refuses reasoning behind which nothing of its turn follows.
-            parts.pop()
-            self.drop_reasoning(index, "nothing of the turn follows it")
-        if not parts:
-            self._is_reasoned = False
-            return
         texts: list[dict[str, Any]] = []
         for part in parts:
             if isinstance(part, dict) and part["type"] == "output_text":

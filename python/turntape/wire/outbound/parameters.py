@@ -190,15 +190,18 @@ class Parameters:
             return words[:limit]
         return words
 
-    def max_tokens(self) -> int | None:
+    def max_tokens(self, *, least: int = 1) -> int | None:
         """The limit on the answer.
 
+        Args:
+            least: The least that the wire takes.
+
         Raises:
-            InvalidRequest: It is no positive number.
+            InvalidRequest: It is less.
         """
         limit = self.request.max_tokens
-        if limit is not None and limit < 1:
-            raise InvalidRequest(f"max_tokens is at least 1, not {limit}")
+        if limit is not None and limit < least:
+            raise InvalidRequest(f"max_tokens is at least {least}, not {limit}")
         return limit
 
     def tool_choice(self, tools: list[Tool | RawJson], *, is_thinking: bool) -> str | None:
