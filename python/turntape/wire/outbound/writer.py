@@ -464,7 +464,10 @@ class Writer(ABC):
         """What the wire's message carries beside role and content."""
         if message.extra is None or not origin.is_own_wire:
             return _NO_EXTRA
-        return extra_members(message.extra, "the message", index, self.notes)
+        try:
+            return extra_members(message.extra, "the message", index, self.notes)
+        except InvalidRequest as error:
+            raise InvalidRequest(str(error), index=index) from None
 
 
 def _at(error: InvalidRequest, index: int, place: int) -> InvalidRequest:
