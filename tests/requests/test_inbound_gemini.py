@@ -26,8 +26,8 @@ from turntape import (
     UrlSource,
     Video,
 )
-from turntape.wire.inbound.content import synthetic_id
 from turntape.wire.inbound.gemini_schema import json_schema_of
+from turntape.wire.synthetic import synthetic_id
 
 if TYPE_CHECKING:
     from turntape import Message, ModelRequest
