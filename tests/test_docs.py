@@ -26,7 +26,7 @@ def test_every_warning_is_explained():
 
 
 def test_every_error_is_explained():
-    families = {turntape.TurntapeError, turntape.StreamError}
+    families = {turntape.TurntapeError, turntape.StreamError, turntape.OffloadError}
     errors = {
         name
         for name, value in vars(turntape).items()
@@ -48,11 +48,16 @@ def test_every_option_of_the_command_line_is_explained():
     from turntape.cli.app import app
 
     page = (DOCS / "cli.md").read_text("utf-8")
-    command = typer.main.get_command(app)
-    decode = command.commands["decode"]
-    options = [name for parameter in decode.params for name in parameter.opts if name[:2] == "--"]
-    assert len(options) > 8
-    for option in options:
+    options: set[str] = set()
+    waiting = [typer.main.get_command(app)]
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        options.update(
+            name for parameter in command.params for name in parameter.opts if name[:2] == "--"
+        )
+    assert len(options) > 30
+    for option in options - {"--install-completion", "--show-completion"}:
         assert f"`{option}" in page, option
 
 
@@ -64,3 +69,14 @@ def test_every_dialect_is_listed():
         if readme.is_file():
             text = readme.read_text("utf-8")
             assert re.search(rf"^\| `{dialect}` \|", text, re.MULTILINE), dialect
+
+
+def test_the_tables_of_models_and_vendors_are_those_of_the_data():
+    from tests.support.tables import PAGE, rendered
+
+    page = PAGE.read_text("utf-8")
+    assert page == rendered(page), "run: python -m tests.support.tables"
+    from turntape.wire.capabilities import EFFORT_BUDGETS
+
+    for effort, budget in EFFORT_BUDGETS.items():
+        assert f"| `{effort}` | {budget} |" in page

@@ -122,6 +122,10 @@ if TYPE_CHECKING:
         effective_offload_threshold,
         should_offload,
     )
+    from turntape.artifacts.blocks import (
+        offload_structured_result,
+        offload_tool_result,
+    )
     from turntape.artifacts.handoff import (
         HandoffStage,
         note_artifact_handoff,
@@ -183,10 +187,7 @@ if TYPE_CHECKING:
         redact_message,
         redact_row,
     )
-    from turntape.artifacts.structured import (
-        offload_structured_result,
-        offload_tool_result,
-    )
+    from turntape.artifacts.sweep import offload_transcript
     from turntape.artifacts.writer import (
         ArtifactWriter,
         OffloadedArtifact,
@@ -270,6 +271,17 @@ if TYPE_CHECKING:
         TapeRow,
         read_tape,
     )
+    from turntape.transcript.importers.base import (
+        ImportedRow,
+        ImportItem,
+        ImportLoss,
+        ImportLossCode,
+    )
+    from turntape.transcript.importers.formats import (
+        IMPORT_FORMATS,
+        ImportFormat,
+        import_transcript,
+    )
     from turntape.transcript.lifting import (
         normalized,
     )
@@ -316,8 +328,10 @@ if TYPE_CHECKING:
         VideoPart,
     )
     from turntape.transcript.store import (
-        FsyncPolicy,
         TranscriptStore,
+    )
+    from turntape.transcript.syncing import (
+        FsyncPolicy,
     )
     from turntape.transcript.validation import (
         SequenceFault,
@@ -361,6 +375,7 @@ __all__ = [
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES",
     "DELETE",
     "IMAGE_MARKER_PREFIX",
+    "IMPORT_FORMATS",
     "OUTPUTS_DIR",
     "SCRATCH_DIR",
     "VENDORS",
@@ -407,6 +422,11 @@ __all__ = [
     "HistoryItem",
     "Image",
     "ImagePart",
+    "ImportFormat",
+    "ImportItem",
+    "ImportLoss",
+    "ImportLossCode",
+    "ImportedRow",
     "IncompleteTurn",
     "InputJsonDelta",
     "InternalRoot",
@@ -547,6 +567,7 @@ __all__ = [
     "from_provider_messages",
     "from_request",
     "has_image_parts",
+    "import_transcript",
     "is_synthetic",
     "iter_events",
     "join_image_parts",
@@ -563,6 +584,7 @@ __all__ = [
     "offload_oversized_result",
     "offload_structured_result",
     "offload_tool_result",
+    "offload_transcript",
     "pair_tool_cycles",
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
@@ -620,13 +642,19 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EventStream": "turntape.wire.streams",
-    "FsyncPolicy": "turntape.transcript.store",
+    "FsyncPolicy": "turntape.transcript.syncing",
     "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
     "HistoryItem": "turntape.conversation",
     "IMAGE_MARKER_PREFIX": "turntape.replay.markers",
+    "IMPORT_FORMATS": "turntape.transcript.importers.formats",
     "Image": "turntape.media",
     "ImagePart": "turntape.replay.markers",
+    "ImportFormat": "turntape.transcript.importers.formats",
+    "ImportItem": "turntape.transcript.importers.base",
+    "ImportLoss": "turntape.transcript.importers.base",
+    "ImportLossCode": "turntape.transcript.importers.base",
+    "ImportedRow": "turntape.transcript.importers.base",
     "LosslessCodec": "turntape.transcript.codec",
     "MediaBlock": "turntape.media",
     "MediaSource": "turntape.media",
@@ -718,6 +746,7 @@ _LAZY = {
     "from_provider_messages": "turntape.wire.inbound.read",
     "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
+    "import_transcript": "turntape.transcript.importers.formats",
     "is_synthetic": "turntape.transcript.repair",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",
@@ -732,8 +761,9 @@ _LAZY = {
     "normalized": "turntape.transcript.lifting",
     "note_artifact_handoff": "turntape.artifacts.handoff",
     "offload_oversized_result": "turntape.artifacts.offload",
-    "offload_structured_result": "turntape.artifacts.structured",
-    "offload_tool_result": "turntape.artifacts.structured",
+    "offload_structured_result": "turntape.artifacts.blocks",
+    "offload_tool_result": "turntape.artifacts.blocks",
+    "offload_transcript": "turntape.artifacts.sweep",
     "pair_tool_cycles": "turntape.replay.native",
     "parse_assistant_envelope": "turntape._native",
     "parse_canonical_assistant_envelope": "turntape._native",

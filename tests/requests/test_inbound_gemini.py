@@ -318,6 +318,19 @@ def test_faults_name_their_place(content, said):
     assert caught.value.index == 0
 
 
+def test_whose_turns_they_are():
+    body = {"contents": [{"role": "model", "parts": [{"text": "a"}]}]}
+    [turn] = turntape.from_request(body, "gemini", model="gemini-3-pro").messages
+    assert isinstance(turn, turntape.Message)
+    assert turn.model == "gemini-3-pro"
+    # The model that is to get it is not the one that said it.
+    [turn] = turntape.from_request(
+        body, "gemini", model="claude-heron-9", target="anthropic"
+    ).messages
+    assert isinstance(turn, turntape.Message)
+    assert turn.model is None
+
+
 def test_the_model_stands_in_the_path():
     with pytest.raises(InvalidRequest, match="model="):
         turntape.from_request({"contents": []}, "gemini")

@@ -22,6 +22,7 @@ from turntape import (
     EnvelopeError,
     NativeToolCall,
     NetworkFileSystemWarning,
+    Redacted,
     RewriteReport,
     StoreBroken,
     StoreChanged,
@@ -203,7 +204,9 @@ def test_foreign_lines_in_every_place(path, foreign):
 
 
 @posix
-def test_the_file_may_be_replaced_or_removed_between_two_rows(path):
+@pytest.mark.parametrize("told", [True, False])
+def test_the_file_may_be_replaced_or_removed_between_two_rows(path, monkeypatch, told):
+    monkeypatch.setattr(store_module, "_INODES_ARE_TOLD", told)
     with TranscriptStore(path) as store:
         store.append(said("1"))
         path.rename(path.with_suffix(".old"))
@@ -287,7 +290,7 @@ def test_batch_syncs_once_in_so_many_rows(path, disk):
 
 def test_batch_syncs_what_is_old(path, disk, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("turntape.transcript.store.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("turntape.transcript.syncing.time.monotonic", lambda: now[0])
     with TranscriptStore(path, batch_rows=1000, batch_seconds=2.0) as store:
         for passed, syncs in ((0.0, 0), (1.0, 0), (0.9, 0), (0.2, 1), (1.9, 1), (1.9, 1), (0.1, 2)):
             now[0] += passed
@@ -373,8 +376,10 @@ def held(path: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.parametrize("told", [True, False])
 @pytest.mark.parametrize("timeout", [0, 0.05])
-def test_waiting_for_another_process_has_an_end(path, timeout):
+def test_waiting_for_another_process_has_an_end(path, timeout, monkeypatch, told):
+    monkeypatch.setattr(store_module, "_INODES_ARE_TOLD", told)
     with TranscriptStore(path, timeout=timeout) as store:
         store.append(said("q"))
         with held(path) as other:
@@ -719,18 +724,13 @@ def test_a_folder_that_cannot_be_synced_breaks_the_store(path, monkeypatch):
 # Redaction ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Redacted:
-    text: str
-
-
 class Scrub:
     """Replaces `SECRET`, and raises at `BOOM`."""
 
     def redact(self, text: str, /) -> Redacted:
         if "BOOM" in text:
             raise ValueError("refused")
-        return Redacted(text.replace("SECRET", "[gone]"))
+        return Redacted(text.replace("SECRET", "[gone]"), changed="SECRET" in text)
 
 
 def test_every_field_that_is_text_is_redacted_and_nothing_else(path):
@@ -738,8 +738,12 @@ def test_every_field_that_is_text_is_redacted_and_nothing_else(path):
         "assistant",
         "a SECRET",
         id="SECRET-id",
-        tool_calls=(NativeToolCall("SECRET-c", "SECRET-n", '{"k":"SECRET"}', {"sig": "SECRET-x"}),),
-        parts=(turntape.TextPart("SECRET"), turntape.ImagePart("https://e.example/SECRET-url")),
+        tool_calls=(
+            NativeToolCall(
+                "SECRET-c", "SECRET-n", '{"k":"SECRET"}', {"thought_signature": "SECRET-x"}
+            ),
+        ),
+        parts=(turntape.TextPart("SECRET"), turntape.ImagePart("https://e.example/a.png")),
         tool_failure=turntape.ToolFailure("SECRET"),
         extra_metadata={
             "reasoning_content": "SECRET",
@@ -751,11 +755,10 @@ def test_every_field_that_is_text_is_redacted_and_nothing_else(path):
     with TranscriptStore(path, redactor=Scrub()) as store:
         store.append(row)
         [read] = store.rows()
-    assert path.read_text().count("SECRET") == 7
-    assert path.read_text().count("SECRET-") == 7
+    assert path.read_text().count("SECRET") == path.read_text().count("SECRET-") == 6
     assert read.content == "a [gone]"
     assert read.tool_calls[0].arguments == '{"k":"[gone]"}'
-    assert read.tool_calls[0].extra_content == {"sig": "SECRET-x"}
+    assert read.tool_calls[0].extra_content == {"thought_signature": "SECRET-x"}
 
 
 def test_what_an_envelope_hides_beside_its_fields_is_not_written(path):

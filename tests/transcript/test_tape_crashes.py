@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import signal
@@ -16,6 +17,8 @@ import pytest
 from turntape import StoreWriteError, TapeFault, TapeRow, TranscriptMessage, TranscriptStore
 
 WORKER = Path(__file__).parents[1] / "support" / "tape_worker.py"
+
+LOG = logging.getLogger(__name__)
 
 # How many writers are killed in each test; set it to hundreds for a run by hand.
 KILLS = int(os.environ.get("TURNTAPE_KILLS", "15"))
@@ -101,6 +104,8 @@ def test_killing_the_writer(tmp_path, fsync, size):
     faults = tape.check()
     torn_tails = [fault for fault in faults if fault.torn_tail]
     assert len(torn_tails) <= 1
+    # For a long run by hand (`--log-cli-level INFO`): how often a kill struck in the middle of a line.
+    LOG.info("%d kills, %d torn lines", KILLS, len(faults))
     with TranscriptStore(tape.path) as store:
         # Which leaves a tape as good as new.
         report = store.compact()

@@ -12,6 +12,7 @@ from tests.support.vectors import parametrize
 
 from turntape import (
     NativeToolCall,
+    Redacted,
     TapeFault,
     TapeOpaque,
     TapeRow,
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from tests.support.vectors import Case
 
 FILE = "transcripts_jsonl.json"
-
-
-@dataclass(frozen=True)
-class Redacted:
-    text: str
-    changed: bool
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,15 @@ import typer
 
 import turntape
 from turntape.cli import artifacts, envelope
+from turntape.cli.check import CHECK_HELP, check
 from turntape.cli.convert import CONVERT_HELP, convert
 from turntape.cli.decode import HELP, decode
 from turntape.cli.ending import report_output_error
+from turntape.cli.importing import IMPORT_HELP, import_
 from turntape.cli.offload import HELP as OFFLOAD_HELP
 from turntape.cli.offload import offload
+from turntape.cli.repair import REPAIR_HELP, repair
+from turntape.cli.show import SHOW_HELP, show
 
 __all__ = ["app", "run"]
 
@@ -28,6 +32,10 @@ app = typer.Typer(
 )
 app.command("decode", help=HELP, no_args_is_help=True)(decode)
 app.command("convert", help=CONVERT_HELP, no_args_is_help=True)(convert)
+app.command("show", help=SHOW_HELP, no_args_is_help=True)(show)
+app.command("check", help=CHECK_HELP, no_args_is_help=True)(check)
+app.command("repair", help=REPAIR_HELP, no_args_is_help=True)(repair)
+app.command("import", help=IMPORT_HELP, no_args_is_help=True)(import_)
 app.add_typer(envelope.app, name="envelope")
 app.command("offload", help=OFFLOAD_HELP, no_args_is_help=True)(offload)
 app.add_typer(artifacts.app, name="artifacts")

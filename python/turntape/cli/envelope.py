@@ -6,21 +6,20 @@ import contextlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, BinaryIO, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 import turntape
 from turntape._native import mend_envelope, row_content
-from turntape.cli.complaints import complain, refuse
+from turntape.cli.complaints import complain
 from turntape.cli.ending import guarded
+from turntape.cli.files import label_of, open_new, progress, size_of
 from turntape.cli.output import Output, clean, clip
-from turntape.cli.sources import STANDARD_INPUT, ReadError, Source, open_source
+from turntape.cli.sources import ReadError, Source, open_source
 
 __all__ = ["CHECK_HELP", "app"]
 
@@ -127,17 +126,18 @@ def check(
     """Check a history; the help text stands in ``CHECK_HELP``, where it can hold line breaks."""
     with guarded():
         remarks, output = Output(sys.stderr), Output(sys.stdout)
-        name = "standard input" if file == STANDARD_INPUT else clean(file)
-        size = _size_of(remarks, file)
+        name = label_of(file)
+        size = size_of(remarks, file)
         report = _Report(output, everything=everything, fixing=fix is not None)
         with contextlib.ExitStack() as stack:
-            new = _open_new(remarks, fix, stack)
+            new = None if fix is None else open_new(remarks, fix, stack, "--fix")
             try:
                 source = stack.enter_context(open_source(file))
-                with _progress(size, report, output) as advance:
+                with progress(size, output, "checking") as bar:
+                    report.around = bar.hidden
                     for line in _lines(source):
                         report.take(line, new)
-                        advance(len(line))
+                        bar.advance(len(line))
             except ReadError as error:
                 report.finish()
                 output.flush()
@@ -145,46 +145,6 @@ def check(
                 raise typer.Exit(1) from None
         report.finish()
     raise typer.Exit(1 if report.failed else 0)
-
-
-def _size_of(remarks: Output, file: str) -> int:
-    """Give the size of a file that is one; ends with a usage error where there is none."""
-    if file == STANDARD_INPUT:
-        return 0
-    path = Path(file)
-    try:
-        if path.is_dir():
-            refuse(remarks, f"{clean(file)} is a folder: name a file of JSON lines")
-        return path.stat().st_size
-    except FileNotFoundError:
-        refuse(remarks, f"{clean(file)}: there is no such file")
-    except OSError as error:
-        refuse(remarks, f"{clean(file)}: cannot be read: {error.strerror or error}")
-
-
-def _open_new(remarks: Output, path: Path | None, stack: contextlib.ExitStack) -> BinaryIO | None:
-    """Make the new file; one that is there already stays as it is."""
-    if path is None:
-        return None
-    shown = clean(str(path))
-    try:
-        new = path.open("xb")
-        stack.enter_context(_whole(path))
-        return stack.enter_context(new)
-    except FileExistsError:
-        refuse(remarks, f"{shown} is there already: --fix writes a new file")
-    except OSError as error:
-        refuse(remarks, f"{shown}: cannot be written: {error.strerror or error}")
-
-
-@contextlib.contextmanager
-def _whole(path: Path) -> Generator[None]:
-    """Remove a file that did not become whole: half of a history is none."""
-    try:
-        yield
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
 
 
 def _lines(source: Source) -> Iterator[bytes]:
@@ -201,31 +161,6 @@ def _lines(source: Source) -> Iterator[bytes]:
             parts.append(piece[start:])
     if parts:
         yield b"".join(parts)
-
-
-@contextlib.contextmanager
-def _progress(size: int, report: _Report, output: Output) -> Generator[Callable[[int], None]]:
-    """Show how far a large file was read, on a terminal."""
-    console = Console(file=sys.stderr)
-    if size < _BAR_FROM or not console.is_terminal:
-        yield lambda _: None
-        return
-    columns = (TextColumn("checking"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=size)
-        if output.styled:
-            # Both go to the same screen.
-            report.around = lambda: _hidden(progress)
-        yield lambda count: progress.advance(task, count)
-
-
-@contextlib.contextmanager
-def _hidden(progress: Progress) -> Generator[None]:
-    progress.stop()
-    try:
-        yield
-    finally:
-        progress.start()
 
 
 def _read(line: bytes) -> _Row | None:  # noqa: PLR0911 (one a kind of line)

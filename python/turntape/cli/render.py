@@ -10,7 +10,15 @@ from typing import Literal, Protocol, TypeAlias
 import turntape
 from turntape.cli.output import Output, clean, clip
 
-__all__ = ["EventsView", "FormatName", "JsonlView", "MessageView", "View", "show_warnings"]
+__all__ = [
+    "EventsView",
+    "FormatName",
+    "JsonlView",
+    "MessageView",
+    "View",
+    "describe_usage",
+    "show_warnings",
+]
 
 FormatName: TypeAlias = Literal["events", "message", "jsonl"]
 
@@ -165,7 +173,7 @@ class MessageView:
                 "message", " ".join(clean(part) for part in (message.model, message.id) if part)
             )
         if message.usage is not None:
-            self._fact("usage", _describe_usage(message.usage))
+            self._fact("usage", describe_usage(message.usage))
         if message.complete:
             self._fact("stop", _describe_stop(message))
             self._fact("turn", "complete", _STYLES["good"])
@@ -214,12 +222,13 @@ def _describe(event: turntape.StreamEvent) -> tuple[str, str]:  # noqa: C901, PL
         case turntape.ContentBlockStop():
             return "frame", ""
         case turntape.Usage():
-            return "frame", _describe_usage(event)
+            return "frame", describe_usage(event)
         case turntape.MessageStop():
             return "good", _describe_stop(event)
 
 
-def _describe_usage(usage: turntape.Usage) -> str:
+def describe_usage(usage: turntape.Usage) -> str:
+    """The tokens of a turn in words."""
     parts = [f"{usage.input_tokens:,} input", f"{usage.output_tokens:,} output"]
     parts.extend(
         f"{count:,} {name}"

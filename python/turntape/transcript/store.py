@@ -1,57 +1,59 @@
-r"""The tape: a file of JSON lines that survives a crash.
-
->>> from tempfile import TemporaryDirectory
->>> with TemporaryDirectory() as folder, TranscriptStore(f"{folder}/tape.jsonl") as store:
-...     store.append(TranscriptMessage.user("Which way to the harbour?"))
-...     store.append(TranscriptMessage.assistant("Down the hill."))
-...     [row.content for row in store.rows()]
-['Which way to the harbour?', 'Down the hill.']
-"""
+"""The tape: a file of JSON lines that survives a crash."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
-import time
 import warnings
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from turntape._native import TapeFile, sync_folder
+from turntape._native import sync_folder
+from turntape.artifacts.structure import redact_row
 from turntape.errors import (
     StoreBroken,
     StoreChanged,
     StoreError,
-    StoreLocked,
     StoreWriteError,
 )
-from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, TapeRow, read_tape
+from turntape.transcript.entries import (
+    MAX_LINE_BYTES,
+    TapeFault,
+    TapeOpaque,
+    TapeRow,
+    read_rows,
+    read_tape,
+)
+from turntape.transcript.files import TapeFiles
 from turntape.transcript.lines import encode_line
-from turntape.transcript.locking import reset_after_fork, take, turn_of
+from turntape.transcript.locking import reset_after_fork
 from turntape.transcript.network import NetworkFileSystemWarning, network_file_system
-from turntape.transcript.redacting import redacted_row
 from turntape.transcript.report import report_on
 from turntape.transcript.rewriting import Replacement
 from turntape.transcript.rows import TranscriptMessage
+from turntape.transcript.syncing import Unsynced
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
+    from turntape._native import TapeFile
+    from turntape.artifacts.redaction import ArtifactRedactor
     from turntape.transcript.entries import TapeEntry
-    from turntape.transcript.redacting import TextRedactor
     from turntape.transcript.report import TapeReport
     from turntape.transcript.rewriting import RewriteReport
+    from turntape.transcript.syncing import FsyncPolicy
 
-__all__ = ["FsyncPolicy", "TranscriptStore"]
+__all__ = ["TranscriptStore"]
 
-FsyncPolicy: TypeAlias = Literal["always", "batch", "never"]
-"""When a store waits for the disk: before every ``append`` returns, now and then, or not at all."""
+# Rust's standard library shows device and inode on Unix alone.
+_INODES_ARE_TOLD = os.name == "posix"
 
 
-class TranscriptStore:
+_Read = TypeVar("_Read")
+
+
+class TranscriptStore(TapeFiles):
     """An append-only file of rows, a line each, that several processes may write.
 
     A row is on the tape when ``append`` returns. A process that is killed loses at most the row that it was
@@ -67,9 +69,9 @@ class TranscriptStore:
 
     Args:
         path: The tape.
-        redactor: Takes secrets out of every row before it is written: out of the content, the texts of
-            parts, the argument texts of calls and the strings of the metadata, never out of signatures,
-            opaque data, ids or names. With None rows are written verbatim.
+        redactor: Takes secrets out of every row before it is written, as ``redact_row`` does: out of the
+            content, the parts, the argument texts of calls and the strings of the metadata, never out of
+            signatures, opaque data, ids or names. With None rows are written verbatim.
         fsync: ``always``: before ``append`` returns. ``batch``: at most once in ``batch_rows`` rows or
             ``batch_seconds`` seconds, looked at when a row is appended, and at ``flush`` and ``close``.
             ``never``: left to the system, but for ``flush``.
@@ -80,13 +82,20 @@ class TranscriptStore:
 
     Raises:
         ValueError: An argument has a value that cannot be.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from turntape import TranscriptMessage
+    >>> with TemporaryDirectory() as folder, TranscriptStore(f"{folder}/tape.jsonl") as store:
+    ...     store.append(TranscriptMessage.user("Which way to the harbour?"))
+    ...     [row.content for row in store.rows()]
+    ['Which way to the harbour?']
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
-        redactor: TextRedactor | None = None,
+        redactor: ArtifactRedactor | None = None,
         fsync: FsyncPolicy = "batch",
         timeout: float | None = 30.0,
         batch_rows: int = 64,
@@ -94,27 +103,16 @@ class TranscriptStore:
         max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
         """Name the tape; nothing is opened or made yet."""
-        if fsync not in {"always", "batch", "never"}:
-            raise ValueError(f"fsync is 'always', 'batch' or 'never', not {fsync!r}")
-        if timeout is not None and not timeout >= 0:
-            raise ValueError("timeout is a number of seconds, or None")
-        if batch_rows < 1 or not batch_seconds >= 0 or max_line_bytes < 1:
-            raise ValueError("batch_rows and max_line_bytes are at least 1, batch_seconds 0")
-        self.path = os.path.realpath(path)
+        super().__init__(path, timeout)
+        if max_line_bytes < 1:
+            raise ValueError("max_line_bytes is at least 1")
+        self._unsynced = Unsynced(fsync, batch_rows, batch_seconds)
         self._redactor = redactor
-        self._fsync = fsync
-        self._timeout = timeout
-        self._batch_rows = batch_rows
-        self._batch_seconds = batch_seconds
         self._max_line_bytes = max_line_bytes
-        self._open_files()
         self._broken: str | None = None
         self._closed = False
-        # The thread that rewrites the tape, and so has both locks.
-        self._rewriter: int | None = None
-        self._unsynced = 0
-        self._oldest_unsynced = 0.0
-        self._ready = False
+        # Whether something has to be looked at before the next append: a flag, so that most need no more.
+        self._unready = True
         # Up to where this store knows the tape: device and inode, and bytes.
         self._known_identity: tuple[int, int] | None
         self._known_identity, self._known_end = self._look()
@@ -148,16 +146,6 @@ class TranscriptStore:
     def broken(self) -> bool:
         """Whether a failure has left it unknown what is on the tape; the store then writes no more."""
         return self._broken is not None
-
-    @property
-    def lock_path(self) -> str:
-        """The lock file beside the tape."""
-        return f"{self.path}.lock"
-
-    @property
-    def rejected_path(self) -> str:
-        """Where ``rewrite`` and ``compact`` put lines that are no rows."""
-        return f"{self.path}.rejected"
 
     # Appending -----------------------------------------------------------------------------------
 
@@ -213,73 +201,61 @@ class TranscriptStore:
             text = f"{self.path}: this thread is rewriting the tape"
             raise StoreError(text, path=self.path)
         with self._turn.lock:
-            self._closed = True
+            self._closed = self._unready = True
             try:
-                if self._fsync == "batch" and self._broken is None:
+                if self._unsynced.policy == "batch" and self._broken is None:
                     self._sync()
             finally:
                 self._file.close()
 
     def _line(self, row: TranscriptMessage) -> bytes:
         if self._redactor is not None:
-            row = redacted_row(row, self._redactor)
+            row = redact_row(row, self._redactor)
         return encode_line(row)
 
     def _append(self, lines: bytes, count: int) -> None:
-        self._check()
+        if self._unready:
+            self._get_ready()
         lock = self._turn.lock
         if not lock.acquire(blocking=False) and not self._wait():
             self._say_locked()
         try:
-            if not self._ready:
-                self._make_folder()
+            if not _INODES_ARE_TOLD and not self._look_at_path():
+                self._say_locked()
             placed = self._file.append(lines, self._timeout)
             if placed is None:
                 self._say_locked()
-            self._note(placed, len(lines))
-            if self._fsync != "never":
-                self._sync_by_policy(count)
-            elif self._unsynced == 0:
-                self._unsynced = 1
+            before, start = placed
+            # Follow the tape with what this store itself has added to it.
+            if before == self._known_end:
+                self._known_end = start + len(lines)
+                if self._known_identity is None:
+                    self._known_identity = self._file.identity or self._look()[0]
+            if self._unsynced.add(count):
+                self._sync()
         except OSError as error:
             self._fail(error)
         finally:
             lock.release()
 
-    def _wait(self) -> bool:
-        timeout = self._timeout
-        return self._turn.lock.acquire(timeout=-1 if timeout is None else timeout)
-
-    def _note(self, placed: tuple[int, int], length: int) -> None:
-        """Follow the tape with what this store itself has added to it."""
-        before, start = placed
-        if before == self._known_end:
-            self._known_end = start + length
-            if self._known_identity is None:
-                self._known_identity = self._file.identity or self._look()[0]
-
-    def _sync_by_policy(self, count: int) -> None:
-        if self._fsync == "always":
-            self._unsynced = count
-            self._sync()
-            return
-        now = time.monotonic()
-        if not self._unsynced:
-            self._oldest_unsynced = now
-        self._unsynced += count
-        overdue = now - self._oldest_unsynced >= self._batch_seconds
-        if self._unsynced >= self._batch_rows or overdue:
-            self._sync()
+    def _get_ready(self) -> None:
+        """Make what is missing, once; refuse what cannot be."""
+        self._check()
+        try:
+            self._make_folder()
+        except OSError as error:
+            self._fail(error)
+        self._unready = False
 
     def _sync(self) -> None:
-        if not self._unsynced:
+        if not self._unsynced.rows:
             return
         try:
             _sync(self._file)
         except OSError as error:
             # The system may have thrown the data away: another fsync would succeed and say nothing.
             self._break(f"an fsync failed: {error.strerror or error}", error)
-        self._unsynced = 0
+        self._unsynced.rows = 0
 
     def _fail(self, error: OSError) -> NoReturn:
         why = error.strerror or str(error)
@@ -291,13 +267,8 @@ class TranscriptStore:
 
     def _break(self, why: str, error: OSError) -> NoReturn:
         self._broken = why
+        self._unready = True
         raise StoreBroken(f"{self.path}: {why}", path=self.path) from error
-
-    def _say_locked(self) -> NoReturn:
-        raise StoreLocked(
-            f"{self.path}: others held it for {self._timeout} s, and nothing was written",
-            path=self.path,
-        )
 
     def _check(self) -> None:
         if self._closed:
@@ -321,12 +292,16 @@ class TranscriptStore:
             OSError: The file cannot be read.
             StoreLocked: Others held the tape for too long.
         """
+        yield from self._reading(read_tape)
+
+    def _reading(self, read: Callable[..., Iterator[_Read]]) -> Iterator[_Read]:
+        """Read what is on the tape now, and remember up to where that was."""
         opened = self._open_whole()
         if opened is None:
             return
         file, identity, length = opened
         with file:
-            yield from read_tape(file, limit=length, max_line_bytes=self._max_line_bytes)
+            yield from read(file, limit=length, max_line_bytes=self._max_line_bytes)
         # This store may have appended or rewritten meanwhile, and then knows better.
         newer = identity != self._known_identity or length > self._known_end
         if newer and self._look()[0] == identity:
@@ -343,11 +318,11 @@ class TranscriptStore:
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
-        for entry in self.read():
-            if isinstance(entry, TapeRow):
-                yield entry.row
-            elif strict and isinstance(entry, TapeFault):
-                raise entry.to_error()
+        for read in self._reading(read_rows):
+            if isinstance(read, TranscriptMessage):
+                yield read
+            elif strict and isinstance(read, TapeFault):
+                raise read.to_error()
 
     def verify(self) -> TapeReport:
         """Read all of the tape, and list what is wrong with it.
@@ -356,18 +331,6 @@ class TranscriptStore:
             OSError: As of ``read``.
         """
         return report_on(self.read())
-
-    def _open_whole(self) -> tuple[BinaryIO, tuple[int, int], int] | None:
-        """Open the tape between two writes of others: the file, its identity and its length."""
-        if not Path(self.path).exists():
-            return None
-        with contextlib.ExitStack() as stack:
-            # Where no lock file may be made, nobody who respects it writes either.
-            with contextlib.suppress(OSError):
-                stack.enter_context(self._both_locks())
-            file = open(self.path, "rb", buffering=0)  # noqa: PTH123, SIM115 (the caller closes it)
-            status = os.fstat(file.fileno())
-            return file, (status.st_dev, status.st_ino), status.st_size
 
     # Rewriting -----------------------------------------------------------------------------------
 
@@ -405,6 +368,7 @@ class TranscriptStore:
         try:
             with self._both_locks():
                 self._rewriter = threading.get_ident()
+                self._unready = True
                 try:
                     return self._replace(rows, whole=whole)
                 finally:
@@ -432,8 +396,9 @@ class TranscriptStore:
             if not whole:
                 new.reject_the_rest()
             self._file.forget()
+            self._opened_identity = None
             report = new.put_in_place()
-        self._unsynced = 0
+        self._unsynced.rows = 0
         self._known_identity, self._known_end = self._look()
         try:
             sync_folder(self.path)
@@ -441,55 +406,12 @@ class TranscriptStore:
             self._break(f"the folder could not be synced: {error.strerror or error}", error)
         return report
 
-    # Files ---------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _both_locks(self) -> Generator[None]:
-        """Hold both locks, unless this thread has them."""
-        if self._rewriter == threading.get_ident():
-            yield
-            return
-        if not self._ready:
-            self._make_folder()
-        if not take(self._turn, self._file, self._timeout):
-            self._say_locked()
-        try:
-            yield
-        finally:
-            try:
-                self._file.release()
-            finally:
-                self._turn.lock.release()
-
-    def _look(self) -> tuple[tuple[int, int] | None, int]:
-        """Identity and length of what the path leads to."""
-        try:
-            status = os.stat(self.path)  # noqa: PTH116 (no path object is needed)
-        except OSError:
-            return None, 0
-        return (status.st_dev, status.st_ino), status.st_size
-
-    def _make_folder(self) -> None:
-        """Make the folders that are missing, for their owner alone."""
-        missing: list[Path] = []
-        folder = Path(self.path).parent
-        while not folder.exists():
-            missing.append(folder)
-            folder = folder.parent
-        for folder in reversed(missing):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            sync_folder(folder)
-        self._ready = True
-
-    def _open_files(self) -> None:
-        self._turn = turn_of(self.path)
-        self._file = TapeFile(self.path, self.lock_path)
-
     def forked(self) -> None:
         """In a forked process, which calls this by itself: leave the parent's files and locks alone."""
         self._open_files()
         self._rewriter = None
-        self._unsynced = 0
+        self._unready = True
+        self._unsynced.rows = 0
 
 
 def _sync(file: TapeFile) -> None:

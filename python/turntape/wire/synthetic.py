@@ -14,7 +14,7 @@ def synthetic_id(name: str, place: int) -> str:
     """The id of a call that the wire gave none, as a decoded turn without a response id has it.
 
     Args:
-        name: The tool.
+        name: The tool's name.
         place: The call's place among the blocks of its message.
 
     >>> synthetic_id("now", 0)

@@ -87,6 +87,8 @@ pub struct Appended {
 pub struct TapeFile {
     file: File,
     identity: Identity,
+    /// How long the file was after the last line that was appended here, which ended with LF.
+    end: Option<u64>,
 }
 
 impl TapeFile {
@@ -125,7 +127,11 @@ impl TapeFile {
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let identity = identity_of(&metadata);
-        Ok(Self { file, identity })
+        Ok(Self {
+            file,
+            identity,
+            end: None,
+        })
     }
 
     /// Device and inode of the open file.
@@ -166,7 +172,10 @@ impl TapeFile {
     ///
     /// Nothing was appended, or what was could not be removed.
     pub fn append(&mut self, before: u64, line: &[u8]) -> Result<Appended, AppendError> {
-        let whole = before == 0 || self.last_byte(before).map_err(AppendError::Undone)? == b'\n';
+        // Others change what is before the end of the file as little as they change the file's place.
+        let whole = before == 0
+            || self.end == Some(before)
+            || self.last_byte(before).map_err(AppendError::Undone)? == b'\n';
         let written = if whole {
             self.write(before, line)
         } else {
@@ -178,6 +187,7 @@ impl TapeFile {
         match written {
             Ok(()) => {
                 let start = before + u64::from(!whole);
+                self.end = Some(start + line.len() as u64);
                 Ok(Appended { before, start })
             }
             Err(cause) => Err(match self.file.set_len(before) {

@@ -176,6 +176,9 @@ impl TapeFile {
 
 impl State {
     fn acquire(&mut self, paths: &TapeFile) -> io::Result<bool> {
+        if self.locked {
+            return Ok(true);
+        }
         let lock = match &self.lock {
             Some(lock) => lock,
             None => self.lock.insert(LockFile::open(&paths.lock_path)?),

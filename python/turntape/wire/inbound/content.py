@@ -1,4 +1,4 @@
-"""Content that several wires have: media, opaque ids that are missing, what is empty."""
+"""Content that several wires have: media and where their bytes are."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
         _generation(parts, Members(config))
     contents = body.take("contents")
     messages = [] if contents is None else read_messages(reader, _as_list(contents))
-    return parts.build(messages, reader.cache_policy(system=[], tools=[]))
+    return parts.build(messages, reader.cache_policy())
 
 
 def _as_list(contents: Raw) -> Raw:

@@ -297,7 +297,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
     key = body.string("prompt_cache_key")
     messages = read_messages(reader, body.need("messages"))
     messages = parts.leading_system(messages)
-    return parts.build(messages, reader.cache_policy(system=[], tools=[], key=key))
+    return parts.build(messages, reader.cache_policy(key=key))
 
 
 def _stream_options(parts: RequestParts, options: Raw | None, stream: Raw | None) -> None:
