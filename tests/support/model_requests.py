@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from turntape import Effort, HistoryItem
 
-__all__ = ["MODELS", "model_requests", "plain_request"]
+__all__ = ["MODELS", "for_model", "model_requests", "plain_request"]
 
 MODELS: Final[dict[Dialect, tuple[str, ...]]] = {
     Dialect.ANTHROPIC: ("claude-heron-9", "claude-sonnet-4-5", "claude-opus-4-7"),
@@ -140,3 +141,8 @@ def model_requests(
         cache=CachePolicy() if stable else draw(_policies(len(history))),
         stream=draw(st.booleans()),
     )
+
+
+def for_model(request: ModelRequest, model: str) -> ModelRequest:
+    """Give a request for a model."""
+    return replace(request, model=model)
