@@ -58,3 +58,34 @@ def test_every_dialect_is_listed():
         if readme.is_file():
             text = readme.read_text("utf-8")
             assert re.search(rf"^\| `{dialect}` \|", text, re.MULTILINE), dialect
+
+
+def test_every_member_of_a_line_is_in_the_table_in_its_place():
+    from turntape.transcript.lines import LINE_MEMBERS
+
+    page = (DOCS / "tape.md").read_text("utf-8")
+    table = page[page.index("| member |") : page.index("| any other |")]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == LINE_MEMBERS
+
+
+def test_every_format_that_can_be_imported_is_explained():
+    page = (DOCS / "tape.md").read_text("utf-8")
+    table = page[page.index("| format |") :]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == set(
+        turntape.IMPORT_FORMATS
+    )
+
+
+@pytest.mark.parametrize("name", ["check", "import", "repair", "show"])
+def test_every_option_for_tapes_is_explained(name):
+    typer = pytest.importorskip("typer")
+    from turntape.cli.app import app
+
+    page = (DOCS / "cli.md").read_text("utf-8")
+    start = page.index(f"## turntape {name}\n")
+    section = page[start : page.find("\n## ", start + 1)]
+    command = typer.main.get_command(app).commands[name]
+    for parameter in command.params:
+        for option in parameter.opts:
+            if option[:2] == "--" and option != "--help":
+                assert option in section, option
