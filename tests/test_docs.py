@@ -26,7 +26,7 @@ def test_every_warning_is_explained():
 
 
 def test_every_error_is_explained():
-    families = {turntape.TurntapeError, turntape.StreamError}
+    families = {turntape.TurntapeError, turntape.StreamError, turntape.OffloadError}
     errors = {
         name
         for name, value in vars(turntape).items()
@@ -37,16 +37,27 @@ def test_every_error_is_explained():
     assert set(headings("errors.md")) == errors
 
 
+def test_every_note_is_explained():
+    page = (DOCS / "requests.md").read_text("utf-8")
+    codes = re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE)
+    assert codes == list(get_args(turntape.ReplayNoteCode))
+
+
 def test_every_option_of_the_command_line_is_explained():
     typer = pytest.importorskip("typer")
     from turntape.cli.app import app
 
     page = (DOCS / "cli.md").read_text("utf-8")
-    command = typer.main.get_command(app)
-    decode = command.commands["decode"]
-    options = [name for parameter in decode.params for name in parameter.opts if name[:2] == "--"]
-    assert len(options) > 8
-    for option in options:
+    options: set[str] = set()
+    waiting = [typer.main.get_command(app)]
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        options.update(
+            name for parameter in command.params for name in parameter.opts if name[:2] == "--"
+        )
+    assert len(options) > 30
+    for option in options - {"--install-completion", "--show-completion"}:
         assert f"`{option}" in page, option
 
 
@@ -76,16 +87,12 @@ def test_every_format_that_can_be_imported_is_explained():
     )
 
 
-@pytest.mark.parametrize("name", ["check", "import", "repair", "show"])
-def test_every_option_for_tapes_is_explained(name):
-    typer = pytest.importorskip("typer")
-    from turntape.cli.app import app
+def test_the_tables_of_models_and_vendors_are_those_of_the_data():
+    from tests.support.tables import PAGE, rendered
 
-    page = (DOCS / "cli.md").read_text("utf-8")
-    start = page.index(f"## turntape {name}\n")
-    section = page[start : page.find("\n## ", start + 1)]
-    command = typer.main.get_command(app).commands[name]
-    for parameter in command.params:
-        for option in parameter.opts:
-            if option[:2] == "--" and option != "--help":
-                assert option in section, option
+    page = PAGE.read_text("utf-8")
+    assert page == rendered(page), "run: python -m tests.support.tables"
+    from turntape.wire.capabilities import EFFORT_BUDGETS
+
+    for effort, budget in EFFORT_BUDGETS.items():
+        assert f"| `{effort}` | {budget} |" in page

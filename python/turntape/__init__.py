@@ -122,6 +122,10 @@ if TYPE_CHECKING:
         effective_offload_threshold,
         should_offload,
     )
+    from turntape.artifacts.blocks import (
+        offload_structured_result,
+        offload_tool_result,
+    )
     from turntape.artifacts.handoff import (
         HandoffStage,
         note_artifact_handoff,
@@ -183,10 +187,7 @@ if TYPE_CHECKING:
         redact_message,
         redact_row,
     )
-    from turntape.artifacts.structured import (
-        offload_structured_result,
-        offload_tool_result,
-    )
+    from turntape.artifacts.sweep import offload_transcript
     from turntape.artifacts.writer import (
         ArtifactWriter,
         OffloadedArtifact,
@@ -583,6 +584,7 @@ __all__ = [
     "offload_oversized_result",
     "offload_structured_result",
     "offload_tool_result",
+    "offload_transcript",
     "pair_tool_cycles",
     "parse_assistant_envelope",
     "parse_canonical_assistant_envelope",
@@ -759,8 +761,9 @@ _LAZY = {
     "normalized": "turntape.transcript.lifting",
     "note_artifact_handoff": "turntape.artifacts.handoff",
     "offload_oversized_result": "turntape.artifacts.offload",
-    "offload_structured_result": "turntape.artifacts.structured",
-    "offload_tool_result": "turntape.artifacts.structured",
+    "offload_structured_result": "turntape.artifacts.blocks",
+    "offload_tool_result": "turntape.artifacts.blocks",
+    "offload_transcript": "turntape.artifacts.sweep",
     "pair_tool_cycles": "turntape.replay.native",
     "parse_assistant_envelope": "turntape._native",
     "parse_canonical_assistant_envelope": "turntape._native",

@@ -14,6 +14,7 @@ from turntape.replay.envelopes import (
     ToolEnvelope,
 )
 from turntape.replay.markers import ImagePart, TextPart
+from turntape.transcript.rows import TranscriptMessage
 from turntape.wire.dialect import Dialect
 
 __all__ = [
@@ -44,8 +45,11 @@ __all__ = [
     "parse_response",
     "parse_tool_envelope",
     "read_extra_content",
+    "read_lines",
+    "rounds_are_whole",
     "row_content",
     "split_image_parts",
+    "split_json",
     "sync_folder",
     "write_json",
 ]
@@ -537,6 +541,23 @@ class TapeFile:
     @property
     def torn(self) -> bool:
         """Whether a failed write left a part of its line behind."""
+
+def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -> bool:
+    """Whether every call of these rows is answered once, right after it.
+
+    False does not say that something is at fault: a row may be unusual, or a round very long.
+    """
+
+def read_lines(block: bytes, /) -> list[TranscriptMessage | tuple[int, int]]:
+    """Take the lines of a block apart, and make rows of those that are as a store writes them.
+
+    Args:
+        block: Lines of a tape, each ended by LF, the last one perhaps not.
+
+    Returns:
+        For each line the row, which remembers its line; or where the line stands in the block, from and
+        to, where it is no row or one that takes the whole of the rules to read.
+    """
 
 def sync_folder(path: str | PathLike[str], /) -> None:
     """Wait until the disk knows what the folder of a file holds."""

@@ -38,6 +38,9 @@ __all__ = ["DictForm", "read_value", "write_value"]
 _Value = TypeVar("_Value")
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 class DictForm:
     """What gives a dataclass its ``to_dict`` and ``from_dict``."""
 
@@ -67,6 +70,12 @@ class DictForm:
 
 def write_value(value: Any) -> Any:
     """The form of any field's value; see ``DictForm.to_dict``."""
+    cls = cast("Any", type(value))
+    # Asking an abstract class costs more than all the rest: what is most frequent comes before.
+    if cls in _PLAIN:
+        return value
+    if hasattr(cls, "__dataclass_fields__"):
+        return _write_fields(value, cls)
     if isinstance(value, Enum):
         return value.value if isinstance(value, str) else {f"${value.value}": True}
     if value is None or isinstance(value, str | int | float):
@@ -75,8 +84,11 @@ def write_value(value: Any) -> Any:
         return [write_value(item) for item in value]
     if _is_mapping(value):
         return {name: write_value(item) for name, item in value.items()}
+    raise TypeError(f"{cls!r} has no dict form")
+
+
+def _write_fields(value: Any, cls: Any) -> dict[str, Any]:
     form: dict[str, Any] = {}
-    cls = cast("Any", type(value))
     for name, default in _defaults(cls):
         held = getattr(value, name)
         if name == "type" or default is MISSING or held != default:

@@ -32,7 +32,10 @@ def test_killed_between_any_two_steps(way, quick_place):
     folder = quick_place.root.parent / "runs"
     folder.mkdir()
     run = subprocess.run(
-        [sys.executable, KILLED_SCRIPT, way, folder], capture_output=True, text=True, check=False
+        [sys.executable, "-P", KILLED_SCRIPT, way, folder],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     deaths: Counter[str] = Counter()

@@ -45,7 +45,7 @@ TEMPORARY = ["temporary-for-link", "temporary-for-hard-link"]
 def swapping(kind: str, place: Place) -> Generator[None]:
     stop, count = place.root.parent / "stop", place.root.parent / "count"
     process = subprocess.Popen(
-        [sys.executable, SWAPPER, kind, place.root, place.outside, stop, count]
+        [sys.executable, "-P", SWAPPER, kind, place.root, place.outside, stop, count]
     )
     try:
         while not count.exists():

@@ -75,6 +75,8 @@ def test_nothing_in_ordinary_texts():
     root = Path(__file__).parents[2]
     pages = [*root.glob("docs/*.md"), *root.glob("tests/*.py"), *root.glob("tests/vectors/c*.json")]
     assert len(pages) > 5
+    # This one shows what is found.
+    pages = [page for page in pages if page.name != "redaction.md"]
     for page in pages:
         found = PACK.find(page.read_text("utf-8"))
         assert [span.rule for span in found] == [], page

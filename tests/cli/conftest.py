@@ -26,6 +26,7 @@ class Ended:
     status: int
     stdout: str
     stderr: str
+    stdout_bytes: bytes
 
 
 class Run(Protocol):
@@ -48,7 +49,7 @@ def run() -> Run:
             env={**_ENVIRONMENT, **(env or {})},
             catch_exceptions=False,
         )
-        return Ended(result.exit_code, result.stdout, result.stderr)
+        return Ended(result.exit_code, result.stdout, result.stderr, result.stdout_bytes)
 
     return run
 

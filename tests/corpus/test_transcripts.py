@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ import turntape
 from turntape import LosslessCodec, Message, ToolResult, ToolUse, TranscriptMessage
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from tests.corpus.streams import Stream
 
@@ -26,13 +27,28 @@ CODEC = LosslessCodec()
 # What another program does that knows the rows' JSON and nothing else.
 READ = """
 import json, sys
-from turntape import LosslessCodec, TranscriptMessage
+from tests.corpus.test_transcripts import CODEC, sent
+from turntape import TranscriptMessage
 with open(sys.argv[1], encoding="utf-8") as lines:
     for line in lines:
-        rows = [TranscriptMessage.from_dict(row) for row in json.loads(line)]
-        history = LosslessCodec().decode_history(rows)
-        print(json.dumps([item.to_dict() for item in history]))
+        dialect, rows = json.loads(line)
+        history = CODEC.decode_history([TranscriptMessage.from_dict(row) for row in rows])
+        print(json.dumps([[item.to_dict() for item in history], sent(history, dialect)]))
 """
+
+
+def sent(history: Sequence[HistoryItem], dialect: str) -> str:
+    """The bytes of the request that goes on with a history at the provider of its turn, or why none can."""
+    turn = history[1]
+    assert isinstance(turn, Message)
+    request = turntape.ModelRequest(turn.model or "claude-heron-9", history, max_tokens=1000)
+    try:
+        built = turntape.build_request(
+            request, dialect, vendor=turn.vendor or "auto", repair="repair"
+        )
+    except turntape.TurntapeError as error:
+        return f"{type(error).__name__}: {error}"
+    return built.to_json().decode()
 
 
 def history_of(stream: Stream) -> list[HistoryItem]:
@@ -49,21 +65,24 @@ def test_recorded_turns_survive_the_tape(recorded: tuple[Stream, ...], tmp_path:
     histories = [history_of(stream) for stream in recorded]
     tape = tmp_path / "tape.jsonl"
     with tape.open("w", encoding="utf-8") as lines:
-        for history in histories:
+        for stream, history in zip(recorded, histories, strict=True):
             rows = CODEC.reconcile([], [], history)
             for row in rows:
                 assert TranscriptMessage.from_dict(row.to_dict()) == row
-            lines.write(json.dumps([row.to_dict() for row in rows]) + "\n")
+            lines.write(json.dumps([stream.dialect, [row.to_dict() for row in rows]]) + "\n")
     run = subprocess.run(
         [sys.executable, "-c", READ, str(tape)],
-        capture_output=True, text=True, check=True, timeout=240,
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
-    read = [
-        [Message.from_dict(form) for form in json.loads(line)] for line in run.stdout.splitlines()
-    ]
+    assert run.returncode == 0, run.stderr
+    read = [json.loads(line) for line in run.stdout.splitlines()]
     assert len(read) == len(histories)
-    for stream, before, after in zip(recorded, histories, read, strict=True):
-        assert after == before, stream.name
+    built = 0
+    for stream, before, (forms, body) in zip(recorded, histories, read, strict=True):
+        assert [Message.from_dict(form) for form in forms] == before, stream.name
+        assert body == sent(before, stream.dialect), stream.name
+        built += body.startswith("{")
+    assert built > 0.9 * len(histories)
 
 
 def test_recorded_turns_are_rows_of_a_sequence(recorded: tuple[Stream, ...]) -> None:

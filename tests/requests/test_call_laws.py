@@ -21,7 +21,7 @@ pytest.importorskip("google.genai")
 
 A, C, R, G, B = Dialect
 
-few = settings(max_examples=100)
+few = settings(max_examples=50)
 
 
 class TestIds:

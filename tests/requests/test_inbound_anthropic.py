@@ -228,15 +228,34 @@ def test_marks_that_a_policy_cannot_say_are_noted():
         messages=[
             {
                 "role": "user",
-                "content": [{"type": "text", "text": "a", **MARK}, {"type": "text", "text": "b"}],
-            }
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b", **MARK}],
+            },
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "c", **MARK}, {"type": "text", "text": "d"}],
+            },
         ],
     )
     assert got.cache == CachePolicy(system=True, messages=(0,))
     assert [(note.code, note.index) for note in notes] == [
-        ("cache_control_dropped", 0),
+        ("cache_control_dropped", 1),
         ("cache_control_dropped", None),
     ]
+
+
+def test_a_mark_inside_a_message_of_the_user_parts_it():
+    content = [
+        {"type": "tool_result", "tool_use_id": "t", "content": "r"},
+        {"type": "text", "text": "long", **MARK},
+        {"type": "text", "text": "short"},
+    ]
+    got = request(messages=[{"role": "user", "content": content}])
+    assert got.cache == CachePolicy(messages=(0,))
+    first, second = (m for m in got.messages if isinstance(m, turntape.Message))
+    assert first.content == (ToolResult("t", "r"), Text("long"))
+    assert second.content == (Text("short"),)
+    alone = turntape.from_provider_messages([{"role": "user", "content": content}], "anthropic")
+    assert len(alone) == 1
 
 
 def test_plain_parameters():
@@ -282,7 +301,12 @@ def test_tool_choice(choice, expected, parallel):
             Reasoning(effort="high", summary="auto"),
             {},
         ),
-        ({"thinking": {"type": "adaptive"}}, None, {"thinking": {"type": "adaptive"}}),
+        ({"thinking": {"type": "adaptive"}}, Reasoning(), {}),
+        (
+            {"thinking": {"type": "adaptive", "of_tomorrow": 1}},
+            None,
+            {"thinking": {"type": "adaptive", "of_tomorrow": 1}},
+        ),
         (
             {"output_config": {"effort": "low", "task_budget": {"n": 1}}},
             Reasoning(effort="low"),

@@ -53,7 +53,7 @@ def test_a_turn():
         {"text": "Wait."},
         {"toolUse": {"toolUseId": "t1", "name": "dim", "input": {"n": 1}}},
         {"toolUse": {"toolUseId": "t2", "name": "search", "input": {}, "type": "server_tool_use"}},
-        {"toolResult": {"toolUseId": "t2", "content": [], "type": "web_search_tool_result"}},
+        {"toolResult": {"toolUseId": "t2", "content": []}},
     )
     assert got.content == (
         Thinking("Look.", "U0lH"),
@@ -66,7 +66,7 @@ def test_a_turn():
         ),
         ProviderBlock(
             "toolResult",
-            '{"toolResult":{"toolUseId":"t2","content":[],"type":"web_search_tool_result"}}',
+            '{"toolResult":{"toolUseId":"t2","content":[]}}',
         ),
     )
 

@@ -26,8 +26,8 @@ from turntape import (
     UrlSource,
     Video,
 )
-from turntape.wire.inbound.content import synthetic_id
 from turntape.wire.inbound.gemini_schema import json_schema_of
+from turntape.wire.synthetic import synthetic_id
 
 if TYPE_CHECKING:
     from turntape import Message, ModelRequest
@@ -316,6 +316,19 @@ def test_faults_name_their_place(content, said):
         read(content)
     assert said in str(caught.value)
     assert caught.value.index == 0
+
+
+def test_whose_turns_they_are():
+    body = {"contents": [{"role": "model", "parts": [{"text": "a"}]}]}
+    [turn] = turntape.from_request(body, "gemini", model="gemini-3-pro").messages
+    assert isinstance(turn, turntape.Message)
+    assert turn.model == "gemini-3-pro"
+    # The model that is to get it is not the one that said it.
+    [turn] = turntape.from_request(
+        body, "gemini", model="claude-heron-9", target="anthropic"
+    ).messages
+    assert isinstance(turn, turntape.Message)
+    assert turn.model is None
 
 
 def test_the_model_stands_in_the_path():

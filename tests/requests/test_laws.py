@@ -34,7 +34,7 @@ pytest.importorskip("google.genai")
 A, C, R, G, B = Dialect
 
 # Every example is built for all dialects.
-few = settings(max_examples=100)
+few = settings(max_examples=50)
 models = st.fixed_dictionaries(
     {dialect: st.sampled_from(names) for dialect, names in MODELS.items()}
 )

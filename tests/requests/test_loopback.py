@@ -23,7 +23,7 @@ KEY = "not a key"
 A, C, R, G, B = Dialect
 
 sent = settings(
-    max_examples=40,
+    max_examples=20,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -45,7 +45,9 @@ def openai_client(recorder):
 @pytest.fixture(scope="module")
 def google_client(recorder):
     genai = pytest.importorskip("google.genai")
-    client = genai.Client(api_key=KEY, http_options={"base_url": recorder.url})
+    # The client's own default is another version of the API by now; the bodies are the same.
+    options = {"base_url": recorder.url, "api_version": "v1beta"}
+    client = genai.Client(api_key=KEY, http_options=options)
     yield client
     client.close()
 
@@ -86,11 +88,11 @@ def arrived(recorder, call, error):
     return request
 
 
-def check(request, built):
+def check(request, built, same=lambda body: body):
     with long_integers():
         body = json.loads(request.body)
     assert request.path == built.path
-    assert body == body_of(built)
+    assert same(body) == same(body_of(built))
     for name, value in built.headers.items():
         assert request.headers[name.lower()] == value
 
@@ -157,7 +159,29 @@ def test_google(recorder, google_client, request_):
         else:
             models.generate_content(**arguments)
 
-    check(arrived(recorder, call, errors.APIError), built)
+    request = arrived(recorder, call, errors.APIError)
+    check(request, built, in_one_spelling)
+
+
+# What stands under these is the host's and the model's own.
+FREE = {"args", "response", "parametersJsonSchema", "responseJsonSchema"}
+
+
+def in_one_spelling(value):
+    """Spell names and bytes in one way: Google's client writes some in the others that its wire takes."""
+    if isinstance(value, list):
+        return [in_one_spelling(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    spelled = {}
+    for written, of in value.items():
+        first, *more = written.split("_")
+        name = first + "".join(map(str.capitalize, more))
+        if name in {"data", "thoughtSignature"} and isinstance(of, str):
+            spelled[name] = of.translate(str.maketrans("-_", "+/"))
+        else:
+            spelled[name] = of if name in FREE else in_one_spelling(of)
+    return spelled
 
 
 @sent

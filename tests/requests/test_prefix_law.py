@@ -44,18 +44,18 @@ def stable_part(built: BuiltRequest, dialect: Dialect, *, tools: bool) -> tuple[
 
 
 def growing(
-    request: ModelRequest, dialect: Dialect, model: str
+    request: ModelRequest, dialect: Dialect, model: str, **options: Any
 ) -> Iterator[tuple[int, BuiltRequest]]:
-    """Build a request from each beginning of its history that can be sent as it is."""
+    """Build a request from each beginning of its history that can be sent."""
     for size in range(1, len(request.messages) + 1):
         shorter = replace(request, messages=request.messages[:size])
         try:
-            yield size, built_for(shorter, dialect, model)
+            yield size, built_for(shorter, dialect, model, **options)
         except TurntapeError:
             continue
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(model_requests(histories(max_parts=3), stable=True), models)
 def test_longer_request_begins_with_the_shorter_one(request_, model_of):
     for dialect in Dialect:
@@ -71,27 +71,24 @@ def test_longer_request_begins_with_the_shorter_one(request_, model_of):
         assert before is not None
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(model_requests(broken_histories(max_parts=3), stable=True), models)
 def test_repaired_request_begins_with_the_shorter_one(request_, model_of):
     """Under repair too, but for results that come late: they join the round that they answer."""
     for dialect in Dialect:
+        tools = dialect is not Dialect.BEDROCK_CONVERSE
         before = None
-        for size in range(1, len(request_.messages) + 1):
-            shorter = replace(request_, messages=request_.messages[:size])
-            built = built_for(shorter, dialect, model_of[dialect], repair="repair")
-            head, messages = stable_part(
-                built, dialect, tools=dialect is not Dialect.BEDROCK_CONVERSE
-            )
+        for size, built in growing(request_, dialect, model_of[dialect], repair="repair"):
+            head, messages = stable_part(built, dialect, tools=tools)
             answers = {note.code for note in built.notes}
-            pending = answers & {"missing_result_inserted", "late_result_moved", "prefill_closed"}
+            pending = answers & {"missing_result_inserted", "late_result_moved"}
             if before is not None:
                 assert head == before[0], (dialect, size)
                 assert messages[: len(before[1]) - 1] == before[1][:-1], (dialect, size)
             before = None if pending else (head, messages)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(model_requests(histories(max_parts=3), stable=True), models)
 def test_digests_of_an_unchanged_beginning_are_the_same(request_, model_of):
     for dialect in Dialect:
@@ -105,7 +102,7 @@ def test_digests_of_an_unchanged_beginning_are_the_same(request_, model_of):
             assert "prefix_changed" not in {note.code for note in again.notes}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(model_requests(histories(max_parts=3), stable=True), st.sampled_from(list(Dialect)))
 def test_change_at_the_start_is_noticed(request_, dialect):
     before = built_for(request_, dialect).prefix_digests
@@ -125,7 +122,7 @@ def test_change_at_the_start_is_noticed(request_, dialect):
 _MARK = re.compile(r',"cache_control":\{[^{}]*\}|,?\{"cachePoint":\{[^{}]*\}\}')
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(model_requests(histories(max_parts=3)), st.sampled_from(list(Dialect)))
 def test_marks_of_the_cache_change_nothing_else(request_, dialect):
     """Only marks differ from a request without a cache policy, and they are no part of a digest."""

@@ -27,7 +27,7 @@ pytest.importorskip("google.genai")
 
 A, C, R, G, B = Dialect
 
-few = settings(max_examples=100)
+few = settings(max_examples=50)
 
 
 class TestThinking:

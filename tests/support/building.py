@@ -88,10 +88,11 @@ def faults_of(
     body = body_of(built)
     is_bedrock = dialect is Dialect.BEDROCK_CONVERSE
     arguments = built.to_boto3() if is_bedrock else None
-    found = type_faults(dialect, body, headers=built.headers, arguments=arguments)
+    vendor = next((name for name in ("mistral", "deepseek") if name in model), None)
+    found = type_faults(dialect, body, vendor=vendor, headers=built.headers, arguments=arguments)
     if not found:
         target = Target(
-            vendor="mistral" if "mistral" in model else None,
+            vendor=vendor,
             prefill=_may_end_with_assistant(request.messages, model),
             checks_signatures="gemini-3" in model,
         )

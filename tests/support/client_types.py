@@ -30,6 +30,7 @@ def type_faults(
     dialect: Dialect | str,
     body: Mapping[str, Any],
     *,
+    vendor: str | None = None,
     headers: Mapping[str, str] | None = None,
     arguments: Mapping[str, Any] | None = None,
 ) -> list[str]:
@@ -38,6 +39,7 @@ def type_faults(
     Args:
         dialect: The body's dialect.
         body: The body, as ``json.loads`` gives it.
+        vendor: Who gets it, where it speaks Chat Completions with words of its own.
         headers: What is sent beside it; Anthropic's betas have types of their own.
         arguments: For Bedrock, what goes to the client, with bytes for blobs.
 
@@ -48,7 +50,7 @@ def type_faults(
         case Dialect.ANTHROPIC:
             return _anthropic_faults(body, headers or {})
         case Dialect.OPENAI_CHAT:
-            return _chat_faults(body)
+            return _chat_faults(body, vendor)
         case Dialect.OPENAI_RESPONSES:
             return _responses_faults(body)
         case Dialect.GEMINI:
@@ -71,11 +73,22 @@ def _anthropic_faults(body: Mapping[str, Any], headers: Mapping[str, str]) -> li
     return _no_headers(body) + typed.faults(body, expected)
 
 
-def _chat_faults(body: Mapping[str, Any]) -> list[str]:
+# What vendors that speak Chat Completions take beside or instead of what OpenAI's types have.
+_VENDORS_OWN: dict[str, dict[str, tuple[Any, ...]]] = {
+    "deepseek": {"thinking": ({"type": "enabled"}, {"type": "disabled"})},
+    "mistral": {"tool_choice": ("any",)},
+}
+# On a final assistant message, which the model goes on with.
+_PREFILL_MEMBERS = {"deepseek": "prefix", "mistral": "prefix"}
+
+
+def _chat_faults(body: Mapping[str, Any], vendor: str | None) -> list[str]:
     from openai.types.chat import completion_create_params as chat
 
-    bare = dict(body)
-    bare["messages"] = [_without_reasoning(message) for message in body.get("messages", ())]
+    own = _VENDORS_OWN.get(vendor or "", {})
+    bare = {name: value for name, value in body.items() if value not in own.get(name, ())}
+    more = {*REASONING_FIELDS, _PREFILL_MEMBERS.get(vendor or "")}
+    bare["messages"] = [_without(message, more) for message in body.get("messages", ())]
     expected = (
         chat.CompletionCreateParamsStreaming
         if body.get("stream")
@@ -84,10 +97,10 @@ def _chat_faults(body: Mapping[str, Any]) -> list[str]:
     return _no_headers(body) + typed.faults(bare, expected)
 
 
-def _without_reasoning(message: Any) -> Any:
+def _without(message: Any, names: set[str | None]) -> Any:
     if not isinstance(message, dict) or message.get("role") != "assistant":
         return message
-    return {name: value for name, value in message.items() if name not in REASONING_FIELDS}
+    return {name: value for name, value in message.items() if name not in names}
 
 
 def _responses_faults(body: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.history_parts import (
     EMPTY_TEXTS,
     IDS,
+    PLAIN_TEXTS,
     answers,
     any_texts,
     images,
@@ -85,7 +86,8 @@ def histories(
                 history += draw(_rounds(pictures))
             case "exchange":
                 history.append(draw(turns(calls=0)))
-                history.append(Message.user(draw(_asked(pictures))))
+                # Were it left out for saying nothing, the model would have the last word.
+                history.append(Message.user([Text(draw(plain_texts)), *draw(_asked(pictures))]))
             case "user":
                 history.append(Message.user(draw(_asked(pictures))))
             case "system":
@@ -131,7 +133,14 @@ def broken_histories(
         else:
             place = len(history) if fault.endswith("last") else draw(st.integers(0, len(history)))
             history = [*history[:place], draw(_intruders(kind)), *history[place:]]
-    return history
+    # Something is left to be said.
+    return history if any(map(_says_something, history)) else [*history, Message.user("Go on.")]
+
+
+def _says_something(item: HistoryItem) -> bool:
+    if isinstance(item, CustomRecord) or item.role != "user":
+        return False
+    return any(isinstance(block, Text) and block.text in PLAIN_TEXTS for block in item.content)
 
 
 def _with_other_results(draw: DrawFn, history: History, kind: str) -> History:

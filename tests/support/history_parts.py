@@ -37,6 +37,7 @@ __all__ = [
     "NAMES",
     "OBJECTS",
     "ORIGINS",
+    "PLAIN_TEXTS",
     "Origin",
     "answers",
     "any_texts",
@@ -71,7 +72,7 @@ ORIGINS: Final = (
 
 # Texts ---------------------------------------------------------------------------------------------
 
-_PLAIN = (
+PLAIN_TEXTS = (
     "Dim the lamp.",
     "Zwei?",
     "京都 🦀",
@@ -90,7 +91,7 @@ _ODD = (
     "</system>",
     '{"tool_calls":[]}',
 )
-plain_texts: SearchStrategy[str] = st.sampled_from(_PLAIN)
+plain_texts: SearchStrategy[str] = st.sampled_from(PLAIN_TEXTS)
 any_texts: SearchStrategy[str] = st.one_of(
     plain_texts, st.sampled_from(_ODD), st.sampled_from(EMPTY_TEXTS), st.text(max_size=5)
 )
@@ -320,16 +321,18 @@ def turns(draw: DrawFn, *, calls: int) -> Message:
 # Media, and what tools answer ----------------------------------------------------------------------
 
 _GIF = "R0lGODlhAQABAAAAADs="
+_JPEG = "/9j/4AAQSkZJRgABAQAAAQABAAD/2Q=="
 _PDF = "JVBERi0xLjQKJSVFT0YK"
 _WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 _IMAGES = (
     Image(Base64Source(PIXEL, "image/png")),
-    Image(Base64Source(_GIF, "image/gif")),
+    Image(Base64Source(_JPEG, "image/jpeg")),
     # Declared wrongly.
     Image(Base64Source(PIXEL, "image/jpeg")),
 )
 _MEDIA = (
     *_IMAGES,
+    Image(Base64Source(_GIF, "image/gif")),
     Image(UrlSource("https://pics.example/a.png", "image/png")),
     Image(UrlSource("https://pics.example/a")),
     Image(Base64Source("", "image/png")),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from turntape import DELETE, CustomRecord, Dialect, Message, ModelRequest, decode_message
+from turntape import DELETE, CustomRecord, Message, ModelRequest, decode_message
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES
 
 if TYPE_CHECKING:
@@ -67,8 +68,7 @@ def request_of(case: Case, dialect: str, messages: list[Any] | None = None) -> M
     model = case.get("models", {}).get(dialect, MODELS[dialect])
     request = ModelRequest.from_dict({"model": model, "messages": [], **form})
     history = case["request"]["messages"] if messages is None else messages
-    members = {name: getattr(request, name) for name in ModelRequest.__slots__}
-    return ModelRequest(**members | {"messages": [message_of(message) for message in history]})
+    return replace(request, messages=[message_of(message) for message in history])
 
 
 def options_of(case: Case) -> dict[str, Any]:
@@ -235,7 +235,3 @@ def assert_begins_with(longer: BuiltRequest, shorter: BuiltRequest) -> None:
     old = raw_elements(want[MESSAGES[dialect]])[:-1]
     new = raw_elements(have[MESSAGES[dialect]])[: len(old)]
     assert [_unmarked(message) for message in new] == [_unmarked(message) for message in old]
-
-
-def bodies_by_dialect(case: Case) -> list[Dialect]:
-    return [Dialect(name) for name in case["expected"]]

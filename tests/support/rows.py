@@ -95,7 +95,7 @@ STORED = st.fixed_dictionaries(
     {"v": st.sampled_from([1, 2, True, "1", None])},
     optional={
         "message": JSON,
-        "incomplete": st.lists(IDS, max_size=2) | JSON,
+        "incomplete": st.dictionaries(IDS, st.booleans(), max_size=2) | JSON,
         "row": st.integers(-1, 2),
         "rows": st.integers(0, 3),
         "blocks": st.lists(st.integers(-1, 3), max_size=3) | JSON,

@@ -206,7 +206,10 @@ def _bedrock_turn(message: Mapping[str, Any], path: str) -> Turn:
         text = value if isinstance(value, str) else ""
         members: dict[str, Any] = value if isinstance(value, dict) else {}
         said = _BEDROCK_KINDS.get(kind, "other")
+        # The provider's own tools are called and answered within one turn of the model's.
         if kind == "toolUse" and members.get("type") == "server_tool_use":
+            said = "other"
+        if kind == "toolResult" and turn.role == "assistant":
             said = "other"
         item = Item(
             said,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["chat_faults", "responses_faults"]
 
 _NAME = r"[A-Za-z0-9_-]{1,64}"
-_STOPS = 4
+_STOPS = {"deepseek": 16}
+_FEW_STOPS = 4
 _ID_CHARACTERS = 64
 
 
@@ -38,7 +39,7 @@ def chat_faults(body: Mapping[str, Any], target: Target) -> Iterator[str]:
                 yield f"{item.path}: the name {item.name!r} is not of {_NAME}"
     for place, message in enumerate(messages):
         yield from _chat_message_faults(message, f"$.messages[{place}]")
-    yield from _chat_parameter_faults(body)
+    yield from _chat_parameter_faults(body, _STOPS.get(target.vendor or "", _FEW_STOPS))
 
 
 def _chat_turns(messages: list[dict[str, Any]]) -> list[Turn]:
@@ -105,10 +106,10 @@ def data_url_faults(url: str, path: str) -> Iterator[str]:
         yield from image_faults(data, declared, path)
 
 
-def _chat_parameter_faults(body: Mapping[str, Any]) -> Iterator[str]:
+def _chat_parameter_faults(body: Mapping[str, Any], stops: int) -> Iterator[str]:
     stop = body.get("stop") or []
-    if isinstance(stop, list) and len(stop) > _STOPS:
-        yield f"$.stop: {len(stop)} of at most {_STOPS}"
+    if isinstance(stop, list) and len(stop) > stops:
+        yield f"$.stop: {len(stop)} of at most {stops}"
     if "stream_options" in body and not body.get("stream"):
         yield "$.stream_options: the answer is no stream"
     if {"max_tokens", "max_completion_tokens"} <= body.keys():

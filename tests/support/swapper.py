@@ -1,8 +1,8 @@
 """A process that swaps what lies below an artifact root, as fast as it can, until it is told to stop.
 
-    python swapper.py KIND ROOT OUTSIDE STOP COUNT
+    python swapper.py KIND ROOT OUTSIDE STOP TOLD
 
-It ends where the file STOP appears, and then writes into COUNT how often it swapped.
+It ends where the file STOP appears, and then writes into TOLD how often it swapped.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NUMBERS = count()
+
 
 def swap_for(path: Path, put: Callable[[Path], None], take: Callable[[Path], None]) -> None:
-    """Move a folder aside, put something else in its place, and the folder back."""
-    aside = path.with_name(path.name + "-aside")
+    """Move a folder aside, put something else in its place, and the folder back.
+
+    Where the writer has made the folder anew meanwhile, what was moved aside stays there.
+    """
+    aside = path.with_name(f"{path.name}-aside-{next(NUMBERS)}")
     with contextlib.suppress(OSError):
         path.rename(aside)
     with contextlib.suppress(OSError):
@@ -35,7 +41,7 @@ def link_to(target: Path) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(target)
 
 
-def main(kind: str, root: Path, outside: Path, stop: Path, count: Path) -> None:
+def main(kind: str, root: Path, outside: Path, stop: Path, told: Path) -> None:
     victim = outside / "victim.md"
     agent, final = root / "outputs" / "scout", root / "outputs" / "scout" / "t1-result.md"
 
@@ -70,12 +76,12 @@ def main(kind: str, root: Path, outside: Path, stop: Path, count: Path) -> None:
         "temporary-for-hard-link": hard_temporary,
     }
     swap, done = swaps[kind], 0
-    count.write_text("0", "ascii")  # the sign that it begins
+    told.write_text("0", "ascii")  # the sign that it begins
     while not stop.exists():
         for _ in range(20):
             swap()
         done += 20
-    count.write_text(str(done), "ascii")
+    told.write_text(str(done), "ascii")
 
 
 if __name__ == "__main__":

@@ -115,9 +115,11 @@ def faults(value: object, expected: Any, path: str = "$") -> list[str]:  # noqa:
 
 
 def _unless(is_right: object, value: object, expected: object, path: str) -> list[str]:
-    shown = repr(value)
+    if is_right:
+        return []
+    shown = f"a {type(value).__name__}" if isinstance(value, (dict, list, int)) else repr(value)
     name = expected.__name__ if isinstance(expected, type) else str(expected)
-    return [] if is_right else [f"{path}: {shown[:60]} is not of {name[:200]}"]
+    return [f"{path}: {shown[:60]} is not of {name[:200]}"]
 
 
 def _is_one_of(value: object, allowed: Iterable[object]) -> bool:

@@ -352,6 +352,15 @@ def test_alignment(before, after):
         assert found == list(range(len(before)))
 
 
+@given(st.text("abcd", max_size=12), st.data())
+def test_alignment_of_what_was_only_cut_down(before, data):
+    kept = data.draw(st.lists(st.booleans(), min_size=len(before), max_size=len(before)))
+    after = [item for item, stays in zip(before, kept, strict=True) if stays]
+    places = align(before, after)
+    assert None not in places
+    assert places == sorted(places, key=lambda place: place or 0)
+
+
 @given(st.text("\t\n\r :aADdTt,x", max_size=12))
 def test_a_data_uri_is_seen_as_urls_are_read(url):
     read = url.lstrip("".join(map(chr, range(33)))).translate(dict.fromkeys(map(ord, "\t\n\r")))

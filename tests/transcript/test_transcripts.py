@@ -51,6 +51,8 @@ from turntape import (
     transcript_to_message,
     validate_native,
 )
+from turntape.transcript.redacting import redacted_row
+from turntape.transcript.rows import line_memory, remember
 
 if TYPE_CHECKING:
     from turntape import HistoryItem
@@ -128,7 +130,7 @@ def test_malformed_arguments(arguments, invalid):
 def test_a_cut_call_is_never_taken_for_a_whole_one(arguments):
     cut = Message.assistant([Text("on it"), ToolUse("c1", "dim", arguments, complete=False)])
     for rows in (message_to_native_transcripts(cut), CODEC.reconcile([], [], [cut])):
-        assert stored_in(rows[0]) == {"v": 1, "incomplete": ["c1"]}
+        assert stored_in(rows[0]) == {"v": 1, "incomplete": {"c1": True}}
         edited = replace(rows[0], content="[gone]")
         with pytest.raises(turntape.EnvelopeError, match="'c1' is not complete"):
             rows[0].legacy_content()
@@ -189,6 +191,10 @@ def test_ephemeral_provider_bytes():
     kept = Message.user([Text("hear"), ToolResult("c1", (Text("see"),))])
     assert CODEC.decode_history(CODEC.reconcile([], [], [message])) == [kept]
     assert all(turntape.part_from_media(block) is None for block in inline)
+    # Where nothing else was said, an empty text is left.
+    alone = CODEC.reconcile([], [], [Message.user(inline)])
+    assert alone == [TranscriptMessage.user("")]
+    assert CODEC.decode_history(alone) == [Message.user("")]
     # A row cannot be talked into them either.
     with pytest.raises(ValueError, match="data URI"):
         UrlRef("data:audio/wav;base64,QlVPWQ==")
@@ -215,6 +221,9 @@ def test_reasoning_replay():
     for blank in ("", " \n\t", None, 7, ["Count."]):
         silent = replace(row, extra_metadata={"reasoning_content": blank})
         assert transcript_to_message(silent).content == (Text("Seven."),)
+    # Of what older histories have in its place, only a string is one.
+    for other in ("7", "null", '"', '["a"]', '"a" 1', "[" * 100_000):
+        assert turntape.reasoning_from_content([ProviderBlock("reasoning_content", other)]) is None
     # Several thoughts are one text on a row; signed ones come back whole all the same.
     signed = Message.assistant(
         [
@@ -304,7 +313,7 @@ def test_unknown_inbound_roles(role):
 
 
 ENVELOPE = (
-    '{"content":"key tok-LOWTIDE","reasoning_content":"tok-LOWTIDE",'
+    '{ "content":"key tok-LOWTIDE","reasoning_content":"tok-LOWTIDE",'
     '"tool_calls":[{"arguments":"{}","extra_content":{"s":["tok-LOWTIDE"]},"id":"c1","name":"dim"}]}'
 )
 
@@ -319,6 +328,14 @@ def test_what_is_changed_in_place_is_not_remembered():
     assert isinstance(other.extra_metadata, dict)
     other.tool_calls[0].extra_content["s"][0] = "[gone]"
     assert other.legacy_content().count(KEY) == 2
+
+
+def test_a_lifted_row_is_still_what_its_line_says():
+    row = remember(TranscriptMessage.assistant(ENVELOPE), line=b"a line")
+    lifted = normalized(row)
+    assert lifted is not row
+    assert line_memory(lifted) == line_memory(copy.deepcopy(lifted)) == b"a line"
+    assert line_memory(replace(lifted, id="r1")) is None
 
 
 def test_an_edit_forgets_and_a_copy_does_not():
@@ -479,6 +496,47 @@ def test_a_message_of_several_rows_keeps_or_loses_all_of_them():
     ]  # fmt: skip
 
 
+def test_an_edit_that_blocks_do_not_fit_any_more():
+    answers = Message.user([ToolResult("c1", "one"), Text("and "), Text("now?")])
+    result, rest = CODEC.reconcile([], [], [answers])
+    assert CODEC.decode_history([result, rest]) == [answers]
+    assert CODEC.decode_history([result, replace(rest, content="[gone]")]) == [
+        Message.tool_result("c1", "one"), Message.user("[gone]"),
+    ]  # fmt: skip
+    called = Message("assistant", (ToolResult("c1", "one"), Text("done")))
+    result, rest = CODEC.reconcile([], [], [called])
+    assert CODEC.decode_history([result, rest]) == [called]
+    assert CODEC.decode_history([replace(result, content="[gone]"), rest]) == [
+        Message.tool_result("c1", "[gone]"), Message.assistant("done"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [(0, 2, [0]), (1, 2, [0])],
+        [(0, 2, [0]), (1, 2, [2])],
+        [(0, 2, [1]), (1, 2, [2])],
+        [(0, 2, [0]), (1, 3, [1])],
+        [(0, 2, [0]), (0, 2, [1])],
+        [(1, 2, [0]), (1, 2, [1])],
+        [(0, 3, [0]), (1, 3, [1])],
+        [(0, 2, []), (1, 2, [1])],
+        [(0, 2, [0]), (2, 2, [1])],
+    ],
+)
+def test_rows_that_are_not_those_of_one_message(places):
+    rows = [
+        TranscriptMessage(
+            "user",
+            "said",
+            extra_metadata={"turntape": {"v": 1, "row": row, "rows": of, "blocks": blocks}},
+        )
+        for row, of, blocks in places
+    ]
+    assert CODEC.decode_history(rows) == [Message.user("said")] * 2
+
+
 def test_rows_of_a_message_that_fell_apart_do_not_grow_together_again():
     answers = Message.user([ToolResult("c1", "one"), ToolResult("c2", "two")])
     first, second = CODEC.reconcile([], [], [answers])
@@ -554,6 +612,44 @@ def test_an_edited_row_speaks_for_itself(changes):
     assert "U0lHPT0=" not in repr(message)
 
 
+class Redactor:
+    """Takes the made-up key out, and whatever else it is given."""
+
+    def redact(self, text: str) -> Text:
+        return Text(text.replace(KEY, "[gone]").replace("c1", "[gone]"))
+
+
+def test_a_redacted_turn_is_one_still():
+    """Both halves of a row are redacted alike, so that what is stored beside it counts still."""
+    turn = Message(
+        "assistant",
+        (
+            Thinking(f"They said {KEY}.", signature="U0lHPT0="),
+            Thinking("Hm.", signature="Qg=="),
+            RedactedThinkingBlock("RU5D"),
+            Text(f"key {KEY}"),
+            ToolUse("c1", "dim", f'{{"key":"{KEY}"}}', "R1NJRw==", complete=False),
+        ),
+        model="claude-heron-9",
+    )
+    [row] = CODEC.reconcile([], [], [turn])
+    redacted = redacted_row(row, Redactor())
+    assert KEY not in json.dumps(redacted.to_dict())
+    assert CODEC.decode_history([redacted]) == [
+        replace(
+            turn,
+            content=(
+                # A signature vouches for the text that it was made of.
+                Thinking("They said [gone]."),
+                Thinking("Hm.", signature="Qg=="),
+                RedactedThinkingBlock("RU5D"),
+                Text("key [gone]"),
+                ToolUse("c1", "dim", '{"key":"[gone]"}', "R1NJRw==", complete=False),
+            ),
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -602,7 +698,39 @@ def test_plain_messages_carry_nothing():
     assert CODEC.decode_history(rows) == history
 
 
-# Repair
+# Validation and repair
+
+
+def codes(rows: list[TranscriptMessage], **options: bool) -> list[tuple[str, int, str | None]]:
+    faults = validate_native(rows, **options)
+    return [(fault.code, fault.row, fault.call_id) for fault in faults]
+
+
+def test_faults_stand_in_the_order_of_their_rows():
+    rows = [
+        TranscriptMessage.assistant_with_calls("", [call("c1"), call("c2"), call("c2")]),
+        TranscriptMessage.tool_result("cX", "r"),
+        TranscriptMessage.tool_result("c1", "r"),
+    ]
+    assert codes(rows) == [
+        ("duplicate_call_id", 0, "c2"), ("missing_result", 0, "c2"), ("orphan_result", 1, "cX"),
+    ]  # fmt: skip
+
+
+def test_an_id_counts_within_its_round():
+    opener = TranscriptMessage.assistant_with_calls("", [call("c1")])
+    result, said = TranscriptMessage.tool_result("c1", "r"), TranscriptMessage.user("q")
+    assert codes([opener, result, said, opener, result]) == []
+    assert codes([opener, result, opener, result]) == []
+    assert codes([opener, result, result]) == [("duplicate_result", 2, "c1")]
+    assert codes([opener, result, said, result]) == [("orphan_result", 3, "c1")]
+
+
+def test_rows_of_cut_turns_are_not_validated():
+    cut = TranscriptMessage("assistant", "", tool_calls=(call("c1"),), interrupted=True)
+    rows = [TranscriptMessage.user("q"), cut, TranscriptMessage.user("again")]
+    assert codes(rows) == []
+    assert codes(rows, include_interrupted=True) == [("interrupted_round", 2, "c1")]
 
 
 def test_what_a_dropped_opener_said_has_nothing_of_its_calls():
@@ -650,6 +778,14 @@ def test_a_late_result_goes_to_the_last_round_that_waits_for_it():
         "missing_result_inserted", "late_result_moved", "orphan_result_dropped",
     ]  # fmt: skip
     assert turntape.is_synthetic(repaired[1])
+
+
+def test_a_late_result_goes_to_no_round_that_is_dropped():
+    first = TranscriptMessage.assistant_with_calls("one", [call("c1")])
+    unfit = TranscriptMessage.assistant_with_calls("two", [call("c1"), call("c1")])
+    late, said = TranscriptMessage.tool_result("c1", "late"), TranscriptMessage.user("x")
+    repaired, _ = repair_native([first, said, unfit, said, late], "synthesize")
+    assert repaired == [first, late, said, TranscriptMessage.assistant("two"), said]
 
 
 def test_calls_that_cannot_be_answered():

@@ -34,8 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = ["DescriptorFolder", "open_root_by_descriptor"]
 
+if sys.platform == "win32":
+    raise ImportError("folders by descriptor are of POSIX")
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
+# Linux alone has it.
+_UNNAMED: int = getattr(os, "O_TMPFILE", 0)
 _PRIVATE_FOLDER = 0o700
 _LOOKS = 4
 _PRIVATE_FILE = 0o600
@@ -246,11 +251,9 @@ class DescriptorFolder:
 
     def open_unnamed(self) -> int:
         """Open a new file that has no name."""
-        if sys.platform != "linux":
+        if not _UNNAMED:
             raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
-        return os.open(
-            ".", os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE_FILE, dir_fd=self._fd
-        )
+        return os.open(".", _UNNAMED | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE_FILE, dir_fd=self._fd)
 
     def open_new(self, name: str) -> int:
         """Open a new file; it fails where anything has the name, a link that leads nowhere too."""

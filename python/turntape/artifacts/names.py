@@ -35,6 +35,9 @@ _DEVICE = re.compile(
     re.IGNORECASE | re.ASCII | re.DOTALL,
 )
 
+# Names that no rule below can refuse: no device's has so many letters.
+_ORDINARY = re.compile(r"[A-Za-z0-9_-]{5,200}(?:\.[A-Za-z0-9]{1,12})?", re.ASCII)
+
 _TEMPORARY = re.compile(r"\.turntape-[0-9a-f]+\.tmp", re.IGNORECASE | re.ASCII)
 
 _DEFAULT_FOLDER = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
@@ -102,6 +105,8 @@ def fault_of_step(step: str) -> str | None:  # noqa: PLR0911 (one a rule)
     >>> fault_of_step("nul.md")
     'Windows gives that name to a device'
     """
+    if _ORDINARY.fullmatch(step):
+        return None
     if "\\" in step or ":" in step:
         return "it has a backslash or a colon"
     if _CONTROL.search(step):

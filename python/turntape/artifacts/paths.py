@@ -92,19 +92,18 @@ def split_relative(relative: str) -> tuple[str, ...]:
     """
     if not relative.strip():
         raise EmptyName("the path of an artifact is blank", path=relative)
-    name = shown(relative)
     drive = _DRIVE.match(relative)
     if ".." in _SEPARATORS.split(relative[drive.end() :] if drive else relative):
-        raise PathEscape(f"{name}: a step is '..'", path=relative)
+        raise PathEscape(f"{shown(relative)}: a step is '..'", path=relative)
     if drive or relative[0] in "/\\":
-        raise AbsolutePath(f"{name} is no relative path", path=relative)
+        raise AbsolutePath(f"{shown(relative)} is no relative path", path=relative)
     steps = tuple(step for step in relative.split("/") if step not in {"", "."})
     if not steps:
-        raise InvalidName(f"{name} names nothing", path=relative)
+        raise InvalidName(f"{shown(relative)} names nothing", path=relative)
     for step in steps:
         fault = fault_of_step(step)
         if fault is not None:
-            raise InvalidName(f"{name}: step {shown(step)}: {fault}", path=relative)
+            raise InvalidName(f"{shown(relative)}: step {shown(step)}: {fault}", path=relative)
     return steps
 
 

@@ -2,12 +2,13 @@ r"""The pointer that stands in the conversation for an artifact, and finding poi
 
 from __future__ import annotations
 
-import json
 import re
+from json import JSONDecoder
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
 
     from turntape.artifacts.writer import OffloadedArtifact
 
@@ -30,7 +31,7 @@ _NOT_IN_LINE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # The name of a tool is one word, so that it forges no line.
 _TOOL = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
-_decode_json = json.JSONDecoder().raw_decode
+_decode_json = JSONDecoder().raw_decode
 
 
 def render_artifact_pointer(artifact: OffloadedArtifact, abstract: str, read_tool: str) -> str:
@@ -89,7 +90,7 @@ def pointer_line(artifact: OffloadedArtifact) -> str:
 
 
 def _quote(path: str) -> str:
-    literal = json.dumps(path, ensure_ascii=False)
+    literal = encode_basestring(path)
     return _NOT_IN_LINE.sub(lambda match: f"\\u{ord(match[0]):04x}", literal)
 
 
@@ -125,16 +126,31 @@ def extract_artifact_paths(text: str, known: Container[str] | None = None) -> li
         raise TypeError("`known` is a set of paths, not a text")
     # Not a set alone, because their order counts.
     found: dict[str, None] = {}
-    for line in text.split("\n") if _MARK in text else ():
-        path = _path_of(line.lstrip())
+    for line in _pointer_lines(text):
+        path = _path_of(line)
         if path is not None and (known is None or path in known):
             found[path] = None
     return list(found)
 
 
+def _pointer_lines(text: str) -> Iterator[str]:
+    """Find the lines that begin with the mark, blanks aside; give each from the mark on."""
+    mark = f"{_MARK} "
+    searched = 0
+    while (at := text.find(mark, searched)) >= 0:
+        # No line end since the last one means the same line, which has begun otherwise.
+        start = text.rfind("\n", searched, at) + 1
+        if (start or not searched) and not text[start:at].strip():
+            end = text.find("\n", at)
+            yield text[at:] if end < 0 else text[at:end]
+            if end < 0:
+                return
+            searched = end
+        else:
+            searched = at + len(mark)
+
+
 def _path_of(line: str) -> str | None:
-    if not line.startswith(f"{_MARK} "):
-        return None
     member = line.find(_MEMBER, len(_MARK))
     if member < 0:
         return None

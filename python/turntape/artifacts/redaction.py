@@ -303,7 +303,7 @@ class StreamRedactor:
         if self._decoder is None:
             self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         # A view of items that are no bytes stands for its bytes.
-        return self._stream.feed(self._decoder.decode(bytes(piece)))
+        return self._stream.feed(self._decoder.decode(bytes(memoryview(piece))))
 
     def finish(self) -> str:
         """End the text; give the rest of it. Nothing of it is held any more.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["redact_json", "redact_message", "redact_row"]
 
-_Item = TypeVar("_Item", Message, AssistantMessage, CustomRecord)
+_Item = TypeVar("_Item", bound=Message | AssistantMessage | CustomRecord)
 _Value = TypeVar("_Value")
 
 # The members whose strings are left alone: proofs and ciphers, base64 bytes, ids, names.

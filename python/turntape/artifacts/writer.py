@@ -124,8 +124,11 @@ class ArtifactWriter:
     ) -> None:
         """Touch nothing yet."""
         self._root = absolute(root)
-        self._render_root = self._root if render_root is None else absolute(render_root)
-        self._render_steps = _steps_between(self._render_root, self._root)
+        self._render_root = self._root
+        self._render_steps: tuple[str, ...] | None = ()
+        if render_root is not None:
+            self._render_root = absolute(render_root)
+            self._render_steps = _steps_between(self._render_root, self._root)
         self._policy = policy
         self._redactor = redactor
         self._agent_id = agent_id

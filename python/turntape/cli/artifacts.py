@@ -63,7 +63,7 @@ and such), never what [bold]--keep[/bold] names. Temporary files of processes th
   turntape artifacts prune --root run --max-age 7d --keep-from history.jsonl
 {_EXIT_STATUS}"""
 
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 Root = Annotated[

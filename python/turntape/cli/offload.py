@@ -14,6 +14,7 @@ import turntape
 from turntape.cli.ending import guarded
 from turntape.cli.output import Output, clean
 from turntape.cli.sources import STANDARD_INPUT, ReadError, open_source
+from turntape.cli.sweep import sweep_in_place, sweep_to_output
 
 __all__ = ["HELP", "Reasons", "offload", "parse_size", "refuse"]
 
@@ -30,6 +31,7 @@ is small enough comes out as it is.
   some-command | turntape offload --root run --agent scout --task t1 -
   turntape offload --root run --threshold 32K --read-tool peruse log.txt
   turntape artifacts read --root run outputs/scout/t1-result.md
+  turntape offload --root run --transcript history.jsonl > shorter.jsonl
 
 \b
 [bold]Exit status[/bold]
@@ -42,11 +44,11 @@ is small enough comes out as it is.
 
 _USAGE = 2
 
-_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
+_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?", re.ASCII)
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str | int) -> int:
     """Read a number of bytes, such as ``8192``, ``64K`` or ``1G``.
 
     Raises:
@@ -55,6 +57,8 @@ def parse_size(text: str) -> int:
     >>> parse_size("64K")
     65536
     """
+    if isinstance(text, int):
+        return text  # a default, which typer hands over as well
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise typer.BadParameter(f"{clean(text)!r} is no size: write 8192, 64K, 10M or 1G")
@@ -65,17 +69,20 @@ class Reasons(logging.Handler):
     """Collects why something was not offloaded.
 
     Attributes:
-        reasons: What the log said.
+        reasons: What the log said of failures.
+        held_back: What it said of results that stay for a reason of their own.
     """
 
     def __init__(self) -> None:
         """Collect nothing yet."""
         super().__init__(logging.WARNING)
         self.reasons: list[str] = []
+        self.held_back: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take a record."""
-        self.reasons.append(record.getMessage())
+        held_back = hasattr(record, "artifact_held_back")
+        (self.held_back if held_back else self.reasons).append(record.getMessage())
 
     def __enter__(self) -> Self:
         logger = logging.getLogger("turntape.artifacts")
@@ -142,17 +149,43 @@ def offload(
     redact: Annotated[
         bool, typer.Option("--redact/--no-redact", help="Whether secrets are taken out first.")
     ] = True,
+    transcript: Annotated[
+        bool,
+        typer.Option(
+            "--transcript",
+            "-t",
+            help="FILE is a transcript of JSON lines: move the large results in it, and print it.",
+        ),
+    ] = False,
+    in_place: Annotated[
+        bool,
+        typer.Option("--in-place", help="With --transcript: replace FILE, and print nothing."),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="With --transcript: move results that were sent too, whatever signed thinking "
+            "follows them.",
+        ),
+    ] = False,
 ) -> None:
     """Offload one text; the help text stands in ``HELP``, where it can hold line breaks."""
     with guarded():
         remarks, output = Output(sys.stderr), Output(sys.stdout)
-        text = _read(remarks, file)
+        if (in_place or force) and not transcript:
+            refuse(remarks, "--in-place and --force are of --transcript")
         writer = turntape.ArtifactWriter(
             root,
             redactor=turntape.SecretRedactor() if redact else None,
             agent_id=agent,
             task_id=_task(file) if task is None else task,
         )
+        if transcript:
+            _sweep(
+                remarks, file, writer, threshold, read_tool, kind, in_place=in_place, force=force
+            )
+        text = _read(remarks, file)
         with Reasons() as log:
             try:
                 result, artifact = turntape.offload_oversized_result(
@@ -166,6 +199,37 @@ def offload(
             for reason in log.reasons or [_why_it_stays(text, threshold)]:
                 remarks.line(("turntape: ", "bold red"), clean(reason))
         raise typer.Exit(1 if log.reasons else 0)
+
+
+def _sweep(
+    remarks: Output,
+    file: str,
+    writer: turntape.ArtifactWriter,
+    threshold: int,
+    read_tool: str,
+    kind: turntape.ArtifactKind,
+    *,
+    in_place: bool,
+    force: bool,
+) -> NoReturn:
+    def sweep(
+        rows: list[turntape.TranscriptMessage],
+    ) -> tuple[list[turntape.TranscriptMessage], list[turntape.OffloadedArtifact]]:
+        return turntape.offload_transcript(
+            rows, writer, threshold, read_tool, kind=kind, force=force
+        )
+
+    name = "standard input" if file == STANDARD_INPUT else clean(file)
+    with Reasons() as log:
+        try:
+            (sweep_in_place if in_place else sweep_to_output)(remarks, file, sweep)
+        except ReadError as error:
+            refuse(remarks, f"{name}: cannot be swept: {clean(str(error))}")
+        except ValueError as error:
+            refuse(remarks, f"--read-tool: {clean(str(error))}")
+    for reason in (*log.held_back, *log.reasons):
+        remarks.line(("turntape: ", "bold red"), clean(reason))
+    raise typer.Exit(1 if log.reasons else 0)
 
 
 def _task(file: str) -> str:

@@ -67,11 +67,12 @@ class Distinct:
     ('a_b', False)
     """
 
-    __slots__ = ("_form", "_given", "_used")
+    __slots__ = ("_form", "_given", "_is_valid", "_used")
 
     def __init__(self, form: Form, reserved: tuple[str, ...] = ()) -> None:
         """Begin with nothing given but what is reserved."""
         self._form = form
+        self._is_valid = form.valid.fullmatch
         self._given = set(reserved)
         # How often each text was hashed: the next use starts there, or many equal ones would take
         # quadratic time.
@@ -80,7 +81,7 @@ class Distinct:
     def take(self, text: str) -> str:
         """What stands for one use of an id; never what was given before."""
         given = self._given
-        if text not in given and self._form.is_valid(text):
+        if text not in given and self._is_valid(text) is not None:
             given.add(text)
             return text
         turn = self._used.get(text, 0)

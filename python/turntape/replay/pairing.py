@@ -6,11 +6,10 @@ messages between a call and the message with its result; within one message thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from turntape.conversation import Message, ToolResult
-from turntape.messages import Text, ToolUse
 from turntape.notes import ReplayNote
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from turntape.conversation import ContentBlock
     from turntape.notes import ReplayNoteCode
 
-__all__ = ["FaultKind", "PairingFault", "Placed", "pair", "repaired"]
+__all__ = ["MISSING_RESULT", "FaultKind", "PairingFault", "Placed", "notes_of", "pair", "repaired"]
 
 FaultKind: TypeAlias = Literal["missing", "orphan", "duplicate", "late"]
 """What does not pair: a call without a result, a result without a call, a second result, a result that
@@ -274,12 +273,11 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
         The same messages where nothing is wrong with them. Of the others a changed copy; between them,
         where no message of the user follows calls, one that holds their results.
 
+    >>> from turntape import ToolUse
     >>> history = [Message.user("Go."), Message.assistant([ToolUse("c1", "ls", "{}")])]
     >>> repaired(history)[2].content[0].is_error
     True
     """
-    from dataclasses import replace
-
     turns, _ = pair(enumerate(messages))
     return [
         turn.message

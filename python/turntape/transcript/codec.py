@@ -208,7 +208,6 @@ def _sources(
         behind = kept
         if kept is None and last + 1 < len(before) and last + 1 not in taken:
             behind = last + 1
-            taken.add(behind)
         if behind is not None:
             last = behind
         yield kept, behind

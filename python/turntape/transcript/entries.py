@@ -13,14 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from turntape._native import read_lines
 from turntape.errors import TranscriptError
 from turntape.transcript.lines import OpaqueText, UnreadableText, decode_line
+from turntape.transcript.rows import TranscriptMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from turntape.transcript.lines import FaultCode, OpaqueCode
-    from turntape.transcript.rows import TranscriptMessage
 
 __all__ = [
     "MAX_LINE_BYTES",
@@ -29,7 +30,9 @@ __all__ = [
     "TapeFault",
     "TapeOpaque",
     "TapeRow",
+    "read_rows",
     "read_tape",
+    "split_lines",
 ]
 
 MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -142,23 +145,75 @@ def read_tape(
     ['row', 'fault']
     """
     for line, start, end, raw, ended in split_lines(file, limit, max_line_bytes):
-        if raw is None:
-            detail = f"it is longer than {max_line_bytes} bytes"
-            yield TapeFault(line, start, end, "too_long", detail, not ended)
-        elif raw and not raw.isspace():
-            yield _entry(line, start, end, raw, ended=ended)
-        elif raw.strip(b" \t\r"):
-            # Other white space is no white space of JSON's.
-            yield TapeFault(line, start, end, "not_json", "white space of another kind", not ended)
+        entry = _entry(line, start, end, raw, ended=ended, most=max_line_bytes)
+        if entry is not None:
+            yield entry
 
 
-def _entry(line: int, start: int, end: int, raw: bytes, *, ended: bool) -> TapeEntry:
+def read_rows(
+    file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[TranscriptMessage | TapeOpaque | TapeFault]:
+    """Read a tape as ``read_tape`` does, but for the places of rows: several times as fast.
+
+    Args:
+        file: As of ``read_tape``.
+        limit: As of ``read_tape``.
+        max_line_bytes: As of ``read_tape``.
+
+    Yields:
+        The rows themselves, and what is none.
+    """
+    if max_line_bytes < _PIECE:
+        for entry in read_tape(file, limit=limit, max_line_bytes=max_line_bytes):
+            yield entry.row if isinstance(entry, TapeRow) else entry
+        return
+    line, place = 1, 0
+    for block in _blocks(file, limit, max_line_bytes):
+        if isinstance(block, _TooLong):
+            yield _too_long(line, place, place + block.length, max_line_bytes, ended=block.ended)
+            line += 1
+            place += block.length + 1
+            continue
+        for line, read in enumerate(read_lines(block), line):  # noqa: B020 (it goes on counting)
+            if isinstance(read, TranscriptMessage):
+                yield read
+                continue
+            start, end = read
+            found = _entry(
+                line,
+                place + start,
+                place + end,
+                block[start:end],
+                ended=end < len(block),
+                most=max_line_bytes,
+            )
+            if found is not None:
+                yield found.row if isinstance(found, TapeRow) else found
+        line += 1
+        place += len(block)
+
+
+def _entry(
+    line: int, start: int, end: int, raw: bytes | None, *, ended: bool, most: int
+) -> TapeEntry | None:
+    """What a line is, None for a blank one."""
+    if raw is None:
+        return _too_long(line, start, end, most, ended=ended)
+    if not raw or raw.isspace():
+        if not raw.strip(b" \t\r"):
+            return None
+        # Other white space is no white space of JSON's.
+        return TapeFault(line, start, end, "not_json", "white space of another kind", not ended)
     read = decode_line(raw)
     if isinstance(read, UnreadableText):
         return TapeFault(line, start, end, read.code, read.detail, not ended)
     if isinstance(read, OpaqueText):
         return TapeOpaque(line, start, end, read.code, read.detail, raw)
     return TapeRow(line, start, end, read)
+
+
+def _too_long(line: int, start: int, end: int, most: int, *, ended: bool) -> TapeFault:
+    return TapeFault(line, start, end, "too_long", f"it is longer than {most} bytes", not ended)
 
 
 def split_lines(
@@ -170,36 +225,59 @@ def split_lines(
         The number of a line, where it begins and ends, its bytes or None where it is too long, and whether
         an LF ends it.
     """
-    number, start, place = 1, 0, 0
+    number, place = 1, 0
+    for block in _blocks(file, limit, max_line_bytes):
+        if isinstance(block, _TooLong):
+            yield number, place, place + block.length, None, block.ended
+            number += 1
+            place += block.length + 1
+            continue
+        lines = block.split(b"\n")
+        rest = lines.pop()
+        for each in lines:
+            end = place + len(each)
+            yield number, place, end, each if len(each) <= max_line_bytes else None, True
+            number += 1
+            place = end + 1
+        if rest:
+            kept = rest if len(rest) <= max_line_bytes else None
+            yield number, place, place + len(rest), kept, False
+
+
+@dataclass(frozen=True, slots=True)
+class _TooLong:
+    """A line that nobody keeps: its bytes without the line end, and whether there was one."""
+
+    length: int
+    ended: bool
+
+
+def _blocks(file: ByteSource, limit: int | None, max_line_bytes: int) -> Iterator[bytes | _TooLong]:
+    """Cut a file into blocks of whole lines; only the last block may lack its line end."""
     parts: list[bytes] = []
     kept = 0
     left = limit
     while piece := file.read(_PIECE if left is None else min(_PIECE, left)):
         if left is not None:
             left -= len(piece)
-        lines = piece.split(b"\n")
-        rest = lines.pop()
-        for each in lines:
-            end = place + len(each)
-            kept += len(each)
+        cut = piece.rfind(b"\n") + 1
+        if not cut:
+            kept += len(piece)
+            parts.append(piece)
             if kept > max_line_bytes:
-                raw = None
-            elif parts:
-                parts.append(each)
-                raw = b"".join(parts)
-            else:
-                raw = each
-            parts.clear()
-            kept = 0
-            yield number, start, end, raw, True
-            number += 1
-            start = place = end + 1
-        place += len(rest)
-        kept += len(rest)
-        if kept <= max_line_bytes:
-            if rest:
-                parts.append(rest)
-        else:
-            parts.clear()
+                parts.clear()
+            continue
+        begin = 0
+        if kept:
+            first = piece.index(b"\n")
+            if kept + first > max_line_bytes:
+                yield _TooLong(kept + first, ended=True)
+                begin = first + 1
+                parts.clear()
+        if begin < cut:
+            yield b"".join((*parts, piece[begin:cut]))
+        rest = piece[cut:]
+        kept = len(rest)
+        parts = [rest] if 0 < kept <= max_line_bytes else []
     if kept:
-        yield number, start, place, None if kept > max_line_bytes else b"".join(parts), False
+        yield b"".join(parts) if kept <= max_line_bytes else _TooLong(kept, ended=False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeGuard
 
-from turntape._native import extra_content_text
+from turntape._native import extra_content_text, read_lines
 from turntape.dict_form import read_value, write_value
 from turntape.errors import EnvelopeError
 from turntape.events import Usage
@@ -333,6 +333,10 @@ def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
     Returns:
         The row, lifted where it is a legacy one, which remembers its line; or why there is none.
     """
+    if isinstance(line, bytes):
+        match read_lines(line):
+            case [TranscriptMessage() as row]:
+                return row
     try:
         text = line.decode() if isinstance(line, bytes) else line
         value: object = _DECODER.decode(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["UnknownMembers", "member_texts"]
+__all__ = ["NO_MEMBERS", "UnknownMembers", "member_texts"]
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
@@ -47,6 +47,10 @@ class UnknownMembers(Mapping[str, Any]):
     def __repr__(self) -> str:
         """Show the values as a dict does."""
         return repr(dict(self))
+
+
+NO_MEMBERS = UnknownMembers({})
+"""None at all, for all rows that have none: nothing can be put into it."""
 
 
 def member_texts(text: str) -> dict[str, str]:

@@ -201,7 +201,7 @@ def _native_assistant(message: Message) -> TranscriptMessage:
     reasoning = reasoning_from_content(content)
     if reasoning is not None:
         metadata[REASONING] = reasoning
-    incomplete = [use.id for use in uses if not use.complete]
+    incomplete = {use.id: True for use in uses if not use.complete}
     if incomplete:
         # Without it, arguments that were cut where they looked whole would be taken for whole.
         metadata[STORED] = {"v": STORED_VERSION, INCOMPLETE: incomplete}

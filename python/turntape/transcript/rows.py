@@ -43,7 +43,8 @@ STORED = "turntape"
 """Under which name a row's metadata keeps what this package stores beside the row's fields."""
 
 INCOMPLETE = "incomplete"
-"""Under which name the ids of calls that never came whole stand there."""
+"""Under which name the ids of calls that never came whole stand there, as the names of an object: what
+redacts values leaves names alone."""
 
 STORED_VERSION = 1
 """Which version of it this is; a row with another one is read by its fields."""
@@ -298,8 +299,8 @@ class TranscriptMessage(DictForm):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy with what the row was read from."""
-        values = tuple(getattr(self, name) for name in _NAMES)
-        return _row, (values, legacy_memory(self), line_memory(self))
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return _row, (type(self), values, legacy_memory(self), line_memory(self))
 
     def legacy_content(self) -> str:
         """The row as the one string of a flat history.
@@ -395,7 +396,6 @@ for _name, _default in cast("dict[str, Any]", TranscriptMessage.__init__.__kwdef
     _FIELDS[_name].default = _default
 _FIELDS["extra"].default = MISSING
 _FIELDS["extra"].default_factory = dict
-_NAMES = tuple(item.name for item in fields(TranscriptMessage))
 
 
 def _tuple(name: str, value: object) -> None:
@@ -449,13 +449,13 @@ def stored_beside(row: TranscriptMessage) -> Mapping[str, Any] | None:
 def incomplete_calls(row: TranscriptMessage) -> frozenset[str]:
     """The ids of the calls of a row that never came whole."""
     ids: object = (stored_beside(row) or {}).get(INCOMPLETE)
-    if not isinstance(ids, list | tuple):
-        return frozenset()
-    return frozenset(each for each in cast("list[object]", ids) if isinstance(each, str))
+    return frozenset(cast("Mapping[str, Any]", ids)) if isinstance(ids, Mapping) else frozenset()
 
 
 def _row(
-    values: tuple[Any, ...], legacy: str | None, line: str | bytes | None
+    cls: type[TranscriptMessage],
+    values: dict[str, Any],
+    legacy: str | None,
+    line: str | bytes | None,
 ) -> TranscriptMessage:
-    row = TranscriptMessage(**dict(zip(_NAMES, values, strict=True)))
-    return remember(row, legacy=legacy, line=line)
+    return remember(cls(**values), legacy=legacy, line=line)

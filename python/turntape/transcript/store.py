@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from turntape._native import sync_folder
 from turntape.artifacts.structure import redact_row
@@ -15,7 +15,14 @@ from turntape.errors import (
     StoreError,
     StoreWriteError,
 )
-from turntape.transcript.entries import MAX_LINE_BYTES, TapeFault, TapeOpaque, TapeRow, read_tape
+from turntape.transcript.entries import (
+    MAX_LINE_BYTES,
+    TapeFault,
+    TapeOpaque,
+    TapeRow,
+    read_rows,
+    read_tape,
+)
 from turntape.transcript.files import TapeFiles
 from turntape.transcript.lines import encode_line
 from turntape.transcript.locking import reset_after_fork
@@ -26,7 +33,7 @@ from turntape.transcript.rows import TranscriptMessage
 from turntape.transcript.syncing import Unsynced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -41,6 +48,9 @@ __all__ = ["TranscriptStore"]
 
 # Rust's standard library shows device and inode on Unix alone.
 _INODES_ARE_TOLD = os.name == "posix"
+
+
+_Read = TypeVar("_Read")
 
 
 class TranscriptStore(TapeFiles):
@@ -286,12 +296,16 @@ class TranscriptStore(TapeFiles):
             OSError: The file cannot be read.
             StoreLocked: Others held the tape for too long.
         """
+        yield from self._reading(read_tape)
+
+    def _reading(self, read: Callable[..., Iterator[_Read]]) -> Iterator[_Read]:
+        """Read what is on the tape now, and remember up to where that was."""
         opened = self._open_whole()
         if opened is None:
             return
         file, identity, length = opened
         with file:
-            yield from read_tape(file, limit=length, max_line_bytes=self._max_line_bytes)
+            yield from read(file, limit=length, max_line_bytes=self._max_line_bytes)
         # This store may have appended or rewritten meanwhile, and then knows better.
         newer = identity != self._known_identity or length > self._known_end
         if newer and self._look()[0] == identity:
@@ -308,11 +322,11 @@ class TranscriptStore(TapeFiles):
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
-        for entry in self.read():
-            if isinstance(entry, TapeRow):
-                yield entry.row
-            elif strict and isinstance(entry, TapeFault):
-                raise entry.to_error()
+        for read in self._reading(read_rows):
+            if isinstance(read, TranscriptMessage):
+                yield read
+            elif strict and isinstance(read, TapeFault):
+                raise read.to_error()
 
     def verify(self) -> TapeReport:
         """Read all of the tape, and list what is wrong with it.

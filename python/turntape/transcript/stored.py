@@ -97,7 +97,7 @@ def place_of(row: TranscriptMessage) -> Place | None:
     if stored is None:
         return None
     number, rows, blocks = stored.get("row"), stored.get("rows"), stored.get("blocks")
-    if not (_is_count(number) and _is_count(rows) and number < rows and rows > 1):
+    if not (_is_count(number) and _is_count(rows) and rows > 1):
         return None
     if not (_is_list(blocks) and all(map(_is_count, blocks))):
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from turntape._native import rounds_are_whole
 from turntape.dict_form import DictForm
 from turntape.errors import SequenceError
 from turntape.transcript.projections import transcript_to_message
@@ -90,12 +91,15 @@ def validate_native(
     ...     print(fault)
     row 0: the call 'c1' has no result
     """
+    listed = list(rows)
+    if rounds_are_whole(listed, include_interrupted):
+        return []
     faults: list[SequenceFault] = []
     # The calls of the last round: those without a result yet, and those with one.
     waiting: dict[str | None, None] = {}
     answered: set[str | None] = set()
     opener = 0
-    for index, row in enumerate(rows):
+    for index, row in enumerate(listed):
         if row.interrupted and not include_interrupted:
             continue
         if row.role == "tool":

@@ -25,7 +25,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class Capabilities:
         thinking_off: How thinking is switched off; None where it cannot be, or where there is none.
         efforts: The efforts that are taken, weakest first, ``none`` among them only where it is a word of
             the wire; empty: none.
-        effort_with_tools: Whether an effort other than ``none`` is taken in a request with tools.
+        effort_with_tools: Whether an effort other than ``none`` is taken in a request with tools. Where it
+            is not and the model thinks by default, a request with tools has to say ``none``.
         budget_range: The least and the greatest budget of thinking, in tokens, where there are budgets.
         prefill: Whether a final assistant message is taken as the beginning of the answer.
         system_in_conversation: Whether system messages may stand between the others.
@@ -255,6 +256,13 @@ class CapabilityTable:
         self._defaults = dict(defaults or {})
         # Of each table its own, so that a table that is given up takes its cache along.
         self._found = lru_cache(maxsize=256)(self._find)
+
+    def __repr__(self) -> str:
+        return f"CapabilityTable({len(self._rows)} rows)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The cache stays behind.
+        return CapabilityTable, (self._rows, self._defaults)
 
     @property
     def rows(self) -> tuple[Capabilities, ...]:

@@ -5,9 +5,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["is_synthetic_id"]
+__all__ = ["is_synthetic_id", "synthetic_id"]
 
 _PLACE: Final = re.compile(r"_\d+")
+
+
+def synthetic_id(name: str, place: int) -> str:
+    """The id of a call that the wire gave none, as a decoded turn without a response id has it.
+
+    Args:
+        name: The tool's name.
+        place: The call's place among the blocks of its message.
+
+    >>> synthetic_id("now", 0)
+    'call_215ad519258e9d97_0'
+    """
+    return f"call_{_hashed(name)}_{place}"
 
 
 def is_synthetic_id(call_id: str, name: str, response_id: str | None) -> bool:

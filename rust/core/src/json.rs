@@ -338,8 +338,9 @@ fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// The offset behind the value that starts at `at`. For texts that were validated.
-fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
+/// The offset behind the value that starts at `at`. For texts that were validated; of any other, where it
+/// would end if it is one.
+pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => Some(string_end(bytes, at + 1)?.0 + 1),
         b'{' | b'[' => {

@@ -19,6 +19,7 @@ pub mod json_array;
 pub mod redact;
 pub mod sse;
 pub mod tape;
+pub mod tape_line;
 pub mod usage;
 mod wire;
 

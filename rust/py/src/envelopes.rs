@@ -51,6 +51,24 @@ fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
     })
 }
 
+/// A `NativeToolCall` of these fields.
+pub(crate) fn native_call<'py>(
+    py: Python<'py>,
+    [id, name, arguments]: [Str<'_>; 3],
+    extra_content: Option<Raw<'_>>,
+) -> PyResult<Object<'py>> {
+    let none = || py.None().into_bound(py);
+    let extra = match extra_content {
+        None => none(),
+        Some(raw) => values::to_python(py, raw)?,
+    };
+    let text = |text| values::string(py, text).map(Bound::into_any);
+    classes(py)?.call.make(
+        py,
+        [text(id)?, text(name)?, text(arguments)?, extra, none()],
+    )
+}
+
 /// Runs `work` on a text, the interpreter released where the text is large.
 pub(crate) fn released<'a, T: Send>(
     py: Python<'_>,

@@ -13,10 +13,12 @@ mod json_in;
 mod json_out;
 mod markers;
 mod messages;
+mod pairing;
 mod redact;
 mod scratch;
 mod sse;
 mod tape;
+mod tape_lines;
 mod values;
 
 use pyo3::prelude::*;
@@ -30,6 +32,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<redact::SecretMatcher>()?;
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
+    module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(pairing::rounds_are_whole, module)?)?;
     module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;

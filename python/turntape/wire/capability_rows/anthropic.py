@@ -146,6 +146,7 @@ _CLAUDE_3 = replace(
     family="claude-3",
     models=_claude("opus|sonnet|haiku", "3(?:.5)?"),
     released="2024-03-04",
+    sampling_while_thinking=True,
     thinking=(),
     thinking_off=None,
     budget_range=None,

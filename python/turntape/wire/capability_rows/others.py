@@ -15,7 +15,9 @@ from turntape.wire.capability_rows.base import (
 from turntape.wire.dialect import Dialect
 
 # Open weights, which every service runs in its own way: nothing is held back.
-_OPEN = replace(PLAIN, thinking=("effort",), efforts=("none", "minimal", *TO_MAX))
+_OPEN = replace(
+    PLAIN, thinking=("effort",), thinking_off="effort", efforts=("none", "minimal", *TO_MAX)
+)
 
 ROWS: Final = (
     replace(
@@ -135,6 +137,13 @@ ROWS: Final = (
         prefill=True,
     ),
     replace(
+        _OPEN,
+        family="nemotron",
+        maker="nvidia",
+        models=r"(?:.*-)?nemotron.*",
+        source="NVIDIA NIM docs",
+    ),
+    replace(
         PLAIN,
         family="llama-bedrock",
         maker="meta",
@@ -195,13 +204,6 @@ ROWS: Final = (
         tools=False,
     ),
     replace(_OPEN, family="granite", maker="ibm", models=r"granite.*", source="IBM watsonx docs"),
-    replace(
-        _OPEN,
-        family="nemotron",
-        maker="nvidia",
-        models=r"(?:.*-)?nemotron.*",
-        source="NVIDIA NIM docs",
-    ),
     replace(
         _OPEN, family="palmyra", maker="writer", models=r"palmyra.*", source="Writer API reference"
     ),

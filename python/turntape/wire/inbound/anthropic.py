@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from turntape.conversation import ToolResult
 from turntape.events import StopReason
@@ -11,7 +11,7 @@ from turntape.messages import ProviderBlock, RedactedThinkingBlock, Text, Thinki
 from turntape.requests import Reasoning, ToolChoice
 from turntape.wire.inbound.content import base64_of_text
 from turntape.wire.inbound.raw import Members
-from turntape.wire.inbound.reader import each_block
+from turntape.wire.inbound.reader import Marks
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock, Role
@@ -38,48 +38,38 @@ def read_messages(reader: Reader, history: Raw) -> list[Message]:
     messages: list[Message] = []
 
     def read(raw: Raw) -> None:
-        messages.append(_message(reader, raw, len(messages)))
+        messages.extend(_messages(reader, raw))
 
     reader.each_message(history, read)
     return messages
 
 
-def _message(reader: Reader, raw: Raw, place: int) -> Message:
+def _messages(reader: Reader, raw: Raw) -> list[Message]:
     members = Members(raw)
     role = members.need("role").string()
     if role not in {"user", "assistant", "system"}:
         raise raw.fail(f"the role is user, assistant or system, not {role!r}")
     content = members.need("content")
-    blocks: list[ContentBlock]
+    more: dict[str, Any] = {}
+    if role == "assistant":
+        members.take(*_OF_A_RESPONSE)
+        stop = members.string("stop_reason")
+        more = {
+            "model": members.string("model"),
+            "id": members.string("id"),
+            "stop_reason": stop if stop in get_args(StopReason) else None,
+        }
+    more["extra"] = members.left()
+
+    def read(block: Raw) -> list[ContentBlock]:
+        blocks = _block(reader, block)
+        return [] if role == "assistant" and blocks == [Text("")] else blocks
+
     if content.is_string:
-        blocks = [Text(content.string())]
-    else:
-        elements = content.elements()
-
-        def read(block: Raw) -> list[ContentBlock]:
-            mark = _mark(block)
-            if mark is not None:
-                reader.mark(place, mark)
-                if block is not elements[-1]:
-                    reader.note(
-                        "cache_control_dropped",
-                        "a cache mark inside a message now stands at its end",
-                    )
-            return _block(reader, block)
-
-        blocks = each_block(elements, read)
-    if role != "assistant":
-        return reader.message(cast("Role", role), blocks, extra=members.left())
-    members.take(*_OF_A_RESPONSE)
-    stop = members.string("stop_reason")
-    return reader.message(
-        "assistant",
-        [block for block in blocks if block != Text("")],
-        model=members.string("model"),
-        id=members.string("id"),
-        stop_reason=stop if stop in get_args(StopReason) else None,
-        extra=members.left(),
-    )
+        text = content.string()
+        blocks = [Text(text)] if text or role != "assistant" else []
+        return [reader.message(cast("Role", role), blocks, **more)]
+    return reader.marked_messages(cast("Role", role), content.elements(), read, _mark, **more)
 
 
 def _mark(raw: Raw) -> str | None:
@@ -212,13 +202,13 @@ def read_request(parts: RequestParts) -> ModelRequest:
     return parts.build(messages, reader.cache_policy(system=system_marks, tools=tool_marks))
 
 
-def _system(parts: RequestParts, raw: Raw | None) -> list[str]:
+def _system(parts: RequestParts, raw: Raw | None) -> Marks:
+    marks = Marks()
     if raw is None:
-        return []
+        return marks
     if raw.is_string:
         parts.system(raw.string())
-        return []
-    marks: list[str] = []
+        return marks
     texts: list[Text] = []
     for block in raw.elements():
         members = Members(block)
@@ -228,17 +218,22 @@ def _system(parts: RequestParts, raw: Raw | None) -> list[str]:
         if not isinstance(text, Text):
             raise block.fail(f"the system text holds text blocks, not {kind!r}")
         texts.append(text)
-        mark = _mark(block)
-        marks += [] if mark is None else [mark]
+        _take_mark(block, marks)
     parts.system(texts)
     return marks
 
 
-def _tools(parts: RequestParts, raw: Raw | None) -> list[str]:
-    marks: list[str] = []
+def _take_mark(raw: Raw, marks: Marks) -> None:
+    marks.element()
+    mark = _mark(raw)
+    if mark is not None:
+        marks.mark(mark)
+
+
+def _tools(parts: RequestParts, raw: Raw | None) -> Marks:
+    marks = Marks()
     for tool in [] if raw is None else raw.elements():
-        mark = _mark(tool)
-        marks += [] if mark is None else [mark]
+        _take_mark(tool, marks)
         plain = type(tool)(_unmarked(tool), tool, "")
         members = Members(plain)
         if (members.string("type") or "custom") != "custom":
@@ -296,15 +291,16 @@ def _said_as_reasoning(parts: RequestParts, thinking: Raw, effort: Raw | None) -
     display, budget = members.string("display"), members.take("budget_tokens")
     summary = None if display is None else _DISPLAYS.get(display)
     if members or (display is not None and summary is None):
-        return False
-    if kind == "adaptive" and effort is not None and budget is None:
-        return parts.effort(effort, "output_config", "effort", summary=summary)
-    if effort is not None:
-        return False
-    if kind == "enabled" and budget is not None:
+        kind = ""
+    if kind == "adaptive" and budget is None:
+        if effort is not None:
+            return parts.effort(effort, "output_config", "effort", summary=summary)
+        parts.set("reasoning", Reasoning(summary=summary))
+        return True
+    if effort is None and kind == "enabled" and budget is not None:
         parts.budget(budget, "thinking", "budget_tokens", summary=summary)
         return True
-    if kind == "disabled" and budget is None and summary is None:
+    if effort is None and kind == "disabled" and budget is None and summary is None:
         parts.set("reasoning", Reasoning(effort="none"))
         return True
     return False

@@ -10,7 +10,7 @@ from turntape.messages import ProviderBlock, RedactedThinkingBlock, Text, Thinki
 from turntape.requests import ToolChoice
 from turntape.wire.inbound.content import AUDIO_TYPES, base64_of_text
 from turntape.wire.inbound.raw import Members, parse_inner
-from turntape.wire.inbound.reader import each_block
+from turntape.wire.inbound.reader import Marks, each_block
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock, Role
@@ -53,37 +53,36 @@ def read_messages(reader: Reader, history: Raw) -> list[Message]:
     messages: list[Message] = []
 
     def read(raw: Raw) -> None:
-        messages.append(_message(reader, raw, len(messages)))
+        messages.extend(_messages(reader, raw))
 
     reader.each_message(history, read)
     return messages
 
 
-def _message(reader: Reader, raw: Raw, place: int) -> Message:
+def _messages(reader: Reader, raw: Raw) -> list[Message]:
     members = Members(raw)
     role = members.need("role").string()
     if role not in {"user", "assistant", "system"}:
         raise raw.fail(f"the role is user, assistant or system, not {role!r}")
-    elements = members.need("content").elements()
 
     def read(block: Raw) -> list[ContentBlock]:
-        point = block.members().get("cachePoint")
-        if point is None:
-            return _block(reader, block)
-        reader.mark(place, Members(point).string("ttl"))
-        if block is not elements[-1]:
-            reader.note(
-                "cache_control_dropped", "a cache mark inside a message now stands at its end"
-            )
-        return []
+        if _mark(block) is not None:
+            return []
+        blocks = _block(reader, block, role)
+        return [] if role == "assistant" and blocks == [Text("")] else blocks
 
-    blocks = each_block(elements, read)
-    if role == "assistant":
-        blocks = [block for block in blocks if block != Text("")]
-    return reader.message(cast("Role", role), blocks, extra=members.left())
+    elements = members.need("content").elements()
+    extra = members.left()
+    return reader.marked_messages(cast("Role", role), elements, read, _mark, extra=extra)
 
 
-def _block(reader: Reader, raw: Raw) -> list[ContentBlock]:
+def _mark(raw: Raw) -> str | None:
+    """The time to live of a cache mark, which is a block of its own; None for any other block."""
+    point = raw.members().get("cachePoint")
+    return None if point is None else Members(point).string("ttl") or "5m"
+
+
+def _block(reader: Reader, raw: Raw, role: str) -> list[ContentBlock]:
     members = raw.members()
     if "toolUse" in members and len(members) == 1:
         call = Members(members["toolUse"])
@@ -100,7 +99,8 @@ def _block(reader: Reader, raw: Raw) -> list[ContentBlock]:
         ]
     if "toolResult" in members and len(members) == 1:
         result = Members(members["toolResult"])
-        if result.take("type") is not None:
+        # In a turn of the model's it is the result of a tool that the provider ran.
+        if result.take("type") is not None or role == "assistant":
             return [ProviderBlock("toolResult", raw.text)]
         return [_result(result)]
     if "reasoningContent" in members and len(members) == 1:
@@ -208,10 +208,10 @@ def read_request(parts: RequestParts) -> ModelRequest:
     return parts.build(messages, reader.cache_policy(system=system_marks, tools=tool_marks))
 
 
-def _system(parts: RequestParts, raw: Raw | None) -> list[str]:
+def _system(parts: RequestParts, raw: Raw | None) -> Marks:
+    marks = Marks()
     if raw is None:
-        return []
-    marks: list[str] = []
+        return marks
     texts: list[Text] = []
     plain = True
     for block in raw.elements():
@@ -219,8 +219,10 @@ def _system(parts: RequestParts, raw: Raw | None) -> list[str]:
         point, text = members.take("cachePoint"), members.take("text")
         guarded = members.take("guardContent")
         if point is not None:
-            marks.append(Members(point).string("ttl") or "5m")
-        elif text is not None:
+            marks.mark(Members(point).string("ttl") or "5m")
+            continue
+        marks.element()
+        if text is not None:
             texts.append(Text(text.string()))
         elif guarded is not None:
             held = guarded.members().get("text")
@@ -234,18 +236,20 @@ def _system(parts: RequestParts, raw: Raw | None) -> list[str]:
     return marks
 
 
-def _tools(parts: RequestParts, raw: Raw | None) -> list[str]:
+def _tools(parts: RequestParts, raw: Raw | None) -> Marks:
+    marks = Marks()
     if raw is None:
-        return []
+        return marks
     config = Members(raw)
     tools = config.take("tools")
-    marks: list[str] = []
     for tool in [] if tools is None else tools.elements():
         members = Members(tool)
         point, spec = members.take("cachePoint"), members.take("toolSpec")
         if point is not None:
-            marks.append(Members(point).string("ttl") or "5m")
-        elif spec is not None:
+            marks.mark(Members(point).string("ttl") or "5m")
+            continue
+        marks.element()
+        if spec is not None:
             _tool(parts, tool, Members(spec))
         else:
             parts.raw_tool(tool)

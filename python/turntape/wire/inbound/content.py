@@ -1,4 +1,4 @@
-"""Content that several wires have: media, opaque ids that are missing, what is empty."""
+"""Content that several wires have: media and where their bytes are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ __all__ = [
     "media_block",
     "media_type_of",
     "standard_base64",
-    "synthetic_id",
     "url_or_data",
 ]
 
@@ -68,19 +67,3 @@ def base64_of_text(text: str) -> str:
     """A plain text as the bytes of a document, in base64; half a surrogate pair becomes U+FFFD."""
     data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     return base64.b64encode(data).decode("ascii")
-
-
-def synthetic_id(name: str, place: int) -> str:
-    """The id of a call that the wire gave none, as a decoded turn without a response id has it.
-
-    Args:
-        name: The tool.
-        place: The call's place among the blocks of its message.
-
-    >>> synthetic_id("now", 0)
-    'call_215ad519258e9d97_0'
-    """
-    digest = 0xCBF29CE484222325
-    for byte in name.encode("utf-8", "replace"):
-        digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return f"call_{digest:016x}_{place}"

@@ -9,7 +9,7 @@ from turntape.wire.dialect import Dialect
 from turntape.wire.inbound.raw import Raw, source_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["request_dialect"]
 
@@ -157,7 +157,7 @@ def _of_list(raw: Raw) -> Iterator[Dialect]:
             yield from _of_block(block)
 
 
-def _of_block(block: dict[str, Raw]) -> Iterator[Dialect]:
+def _of_block(block: Mapping[str, Raw]) -> Iterator[Dialect]:
     kind = block.get("type")
     if kind is None:
         if len(block) == 1 and not block.keys().isdisjoint(_UNTYPED):
@@ -170,7 +170,7 @@ def _of_block(block: dict[str, Raw]) -> Iterator[Dialect]:
             yield _TYPES[word]
 
 
-def _elements(raw: Raw | None) -> list[dict[str, Raw]]:
+def _elements(raw: Raw | None) -> list[Mapping[str, Raw]]:
     """The members of the objects in a list; nothing where it is none."""
     if raw is None or not raw.is_list:
         return []

@@ -13,11 +13,12 @@ from turntape.conversation import ToolResult
 from turntape.media import Base64Source, UrlSource
 from turntape.messages import ProviderBlock, Text, Thinking, ToolUse
 from turntape.requests import ResponseFormat, ToolChoice
-from turntape.wire.inbound.content import media_block, standard_base64, synthetic_id
+from turntape.wire.inbound.content import media_block, standard_base64
 from turntape.wire.inbound.gemini_schema import json_schema_of
 from turntape.wire.inbound.raw import Members, Raw, object_text
 from turntape.wire.inbound.reader import each_block
 from turntape.wire.inbound.waiting import Waiting
+from turntape.wire.synthetic import synthetic_id
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock
@@ -216,7 +217,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
         _generation(parts, Members(config))
     contents = body.take("contents")
     messages = [] if contents is None else read_messages(reader, _as_list(contents))
-    return parts.build(messages, reader.cache_policy(system=[], tools=[]))
+    return parts.build(messages, reader.cache_policy())
 
 
 def _as_list(contents: Raw) -> Raw:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 from turntape.conversation import ToolResult
 from turntape.messages import ProviderBlock, Text, Thinking, ToolUse
 from turntape.requests import ResponseFormat, ToolChoice
-from turntape.wire.inbound.content import synthetic_id
 from turntape.wire.inbound.openai_parts import chat_part
 from turntape.wire.inbound.raw import Members, Raw, object_text
 from turntape.wire.inbound.reader import each_block
 from turntape.wire.inbound.waiting import Waiting
+from turntape.wire.synthetic import synthetic_id
 
 if TYPE_CHECKING:
     from turntape.conversation import ContentBlock, Message, ResultBlock
@@ -297,7 +297,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
     key = body.string("prompt_cache_key")
     messages = read_messages(reader, body.need("messages"))
     messages = parts.leading_system(messages)
-    return parts.build(messages, reader.cache_policy(system=[], tools=[], key=key))
+    return parts.build(messages, reader.cache_policy(key=key))
 
 
 def _stream_options(parts: RequestParts, options: Raw | None, stream: Raw | None) -> None:

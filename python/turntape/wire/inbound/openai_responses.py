@@ -200,9 +200,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
     parts.take_model("model")
     stream = body.take("stream")
     parts.set("stream", stream is not None and stream.boolean())
-    parts.sampling(
-        body, max_tokens="max_output_tokens", temperature="temperature", top_p="top_p", stop="stop"
-    )
+    parts.sampling(body, max_tokens="max_output_tokens", temperature="temperature", top_p="top_p")
     parallel = body.take("parallel_tool_calls")
     parts.set("parallel_tool_calls", None if parallel is None else parallel.boolean())
     _reasoning_of_request(parts, body.take("reasoning"))
@@ -221,7 +219,7 @@ def read_request(parts: RequestParts) -> ModelRequest:
         messages = [reader.message("user", [Text(given.string())])]
     else:
         messages = read_messages(reader, given)
-    return parts.build(messages, reader.cache_policy(system=[], tools=[], key=key))
+    return parts.build(messages, reader.cache_policy(key=key))
 
 
 def _storing(parts: RequestParts) -> None:

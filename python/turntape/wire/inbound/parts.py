@@ -59,7 +59,10 @@ class RequestParts:
         return self.target is not None and self.target != self.reader.dialect
 
     def take_model(self, *names: str) -> str:
-        """The model, from the body or as the caller named it; turns are its own unless told otherwise.
+        """The model, as the caller named it or from the body.
+
+        The turns in the history were made by the one in the body. Where that names none, they were made by the
+        caller's, unless that one is another wire's, and then nobody knows.
 
         Raises:
             InvalidRequest: Neither names one.
@@ -69,8 +72,7 @@ class RequestParts:
         if not model:
             raise self.body.raw.fail("the body names no model: give model=")
         self._values["model"] = model
-        if self.reader.model is None:
-            self.reader.model = named or model
+        self.reader.model = named or (None if self.is_foreign else model)
         return model
 
     def set(self, name: str, value: Any) -> None:
@@ -98,7 +100,13 @@ class RequestParts:
         return others
 
     def sampling(
-        self, members: Members, *, max_tokens: str, temperature: str, top_p: str, stop: str
+        self,
+        members: Members,
+        *,
+        max_tokens: str,
+        temperature: str,
+        top_p: str,
+        stop: str | None = None,
     ) -> None:
         """Read what most wires have, under the names of this one."""
         limit = members.take(max_tokens)
@@ -106,7 +114,7 @@ class RequestParts:
         for name, wire_name in (("temperature", temperature), ("top_p", top_p)):
             number = members.take(wire_name)
             self.set(name, None if number is None else number.number())
-        words = members.take(stop)
+        words = None if stop is None else members.take(stop)
         if words is not None:
             texts = [words] if words.is_string else words.elements()
             self.set("stop", tuple(text.string() for text in texts))

@@ -39,13 +39,14 @@ class Raw:
         text: The value's text, without white space around it.
     """
 
-    __slots__ = ("_key", "_level", "_parent", "text")
+    __slots__ = ("_key", "_level", "_members", "_parent", "text")
 
     def __init__(self, text: str, parent: Raw | None = None, key: str = "") -> None:
         """Take a value; ``key`` says where it stands below ``parent``: ``.name`` or ``[place]``."""
         self.text = text
         self._parent = parent
         self._key = key
+        self._members: dict[str, Raw] | None = None
         self._level: tuple[tuple[str, str], ...] | list[str] | str | None = None
 
     @property
@@ -107,13 +108,15 @@ class Raw:
             raise self.expected("an object")
         return list(cast("tuple[tuple[str, str], ...]", self._split()))
 
-    def members(self) -> dict[str, Raw]:
+    def members(self) -> Mapping[str, Raw]:
         """The members of an object that are not null.
 
         Raises:
             InvalidRequest: This is no object.
         """
-        return {name: Raw(value, self, f".{name}") for name, _, value in self.pairs()}
+        if self._members is None:
+            self._members = {name: Raw(value, self, f".{name}") for name, _, value in self.pairs()}
+        return self._members
 
     def elements(self) -> list[Raw]:
         """The elements of a list.
@@ -134,7 +137,8 @@ class Raw:
         """
         if not self.is_string:
             raise self.expected("a string")
-        return cast("str", json.loads(self.text))
+        # Most strings have no escape, and nothing has to be parsed then.
+        return self.text[1:-1] if "\\" not in self.text else cast("str", json.loads(self.text))
 
     def number(self) -> int | float:
         """The number.
@@ -204,7 +208,7 @@ class Members:
             InvalidRequest: It is none.
         """
         self.raw = raw
-        self._left = raw.members()
+        self._left = dict(raw.members())
 
     def take(self, *names: str) -> Raw | None:
         """The first member of these names that is there; all of them count as taken."""
@@ -353,4 +357,12 @@ def _jsonable(value: object) -> object:
 
 def _escaped(text: str) -> str:
     """Write halves of surrogate pairs, which no UTF-8 can hold, as escapes; they stand in strings."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        return text
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

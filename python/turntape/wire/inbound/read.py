@@ -117,16 +117,13 @@ def from_request(
 def read_history(reader: Reader, history: Any) -> list[Message]:
     """Read a history with a reader that the caller asks more of afterwards."""
     module, name = _MODULES[reader.dialect]
-    messages = _wire(module).read_messages(reader, Raw(source_text(history), key=name))
-    for place, _ in reader.marks:
-        reader.index = place
-        reader.note("cache_control_dropped", "a history has no cache marks")
-    return messages
+    return _wire(module).read_messages(reader, Raw(source_text(history), key=name))
 
 
 def read_request(
     reader: Reader, body: Any, model: str | None, target: Dialect | None
 ) -> ModelRequest:
     """Read a body with a reader that the caller asks more of afterwards."""
+    reader.keeps_marks = True
     parts = RequestParts(reader, Members(Raw(source_text(body))), target, model)
     return _wire(_MODULES[reader.dialect][0]).read_request(parts)

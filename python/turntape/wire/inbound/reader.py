@@ -19,9 +19,43 @@ if TYPE_CHECKING:
     from turntape.wire.dialect import Dialect
     from turntape.wire.inbound.raw import Members, Raw
 
-__all__ = ["Reader", "each_block"]
+__all__ = ["Marks", "Reader", "each_block"]
 
 _Block = TypeVar("_Block")
+
+
+class Marks:
+    """The cache marks in a list of which only the end can be marked.
+
+    Attributes:
+        lives: The times that they ask for.
+    """
+
+    __slots__ = ("_last", "_size", "lives")
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.lives: set[str] = set()
+        self._size = 0
+        self._last: set[int] = set()
+
+    def element(self) -> None:
+        """Another element."""
+        self._size += 1
+
+    def mark(self, ttl: str) -> None:
+        """A mark on the element before it."""
+        self.lives.add(ttl)
+        self._last.add(self._size)
+
+    @property
+    def are_inside(self) -> bool:
+        """Whether some stand before the end."""
+        return bool(self._last - {self._size})
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.lives)
 
 
 @dataclass(slots=True)
@@ -34,6 +68,7 @@ class Reader:
         model: Which model made them.
         notes: Gets a note for whatever could not be kept as it was; None to take none.
         index: The message of the wire that is being read.
+        keeps_marks: Whether cache marks count, because a whole request is read.
         marks: The messages that a cache mark stands in, by their place among those read, with its time
             to live.
         places: Of each message read, the first message of the wire that it was made of; None where it
@@ -45,6 +80,7 @@ class Reader:
     model: str | None = None
     notes: MutableSequence[ReplayNote] | None = None
     index: int | None = None
+    keeps_marks: bool = False
     marks: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     places: list[int | None] = field(default_factory=list["int | None"])
 
@@ -93,27 +129,89 @@ class Reader:
             }
         return Message(role, tuple(content), dialect=self.dialect, extra=extra, **more)
 
-    def mark(self, place: int, ttl: str | None) -> None:
-        """Take a cache mark in the message that is to stand at this place."""
-        self.marks.append((place, ttl or "5m"))
+    def marked_messages(
+        self,
+        role: Role,
+        elements: list[Raw],
+        read: Callable[[Raw], Iterable[ContentBlock]],
+        mark_of: Callable[[Raw], str | None],
+        **more: Any,
+    ) -> list[Message]:
+        """Read a message in which cache marks may stand.
+
+        A mark stands at the end of a message, so that a message of the user's with one inside becomes two,
+        which building joins again. What must stay together, a turn of the model's or the results of a round,
+        is not parted: the mark moves to the end, noted.
+
+        Args:
+            role: Who says it.
+            elements: Its blocks.
+            read: Reads a block.
+            mark_of: Gives the time to live of the mark that stands on a block, or is one; None for none.
+            more: What else the message has.
+        """
+        blocks: list[ContentBlock] = []
+        marks: dict[int, str] = {}
+
+        def read_one(raw: Raw) -> tuple[()]:
+            ttl = mark_of(raw)
+            blocks.extend(read(raw))
+            if ttl is not None:
+                marks[len(blocks)] = ttl
+            return ()
+
+        each_block(elements, read_one)
+        if not self.keeps_marks:
+            for _ in marks:
+                self.note("cache_control_dropped", "a history has no cache marks")
+            return [self.message(role, blocks, **more)]
+        messages: list[Message] = []
+        start = 0
+        for end, ttl in sorted(marks.items()):
+            if not end or (end < len(blocks) and not _may_part(role, blocks[end:])):
+                self.note("cache_control_dropped", "a cache mark that nothing can keep where it is")
+                continue
+            self._mark(ttl)
+            if end < len(blocks):
+                messages.append(self.message(role, blocks[start:end]))
+                start = end
+        messages.append(self.message(role, blocks[start:], **more))
+        return messages
+
+    def _mark(self, ttl: str) -> None:
+        """Take a cache mark at the end of the message that comes next."""
+        self.marks.append((len(self.places), ttl))
 
     def cache_policy(
-        self, *, system: list[str], tools: list[str], key: str | None = None
+        self, *, system: Marks | None = None, tools: Marks | None = None, key: str | None = None
     ) -> CachePolicy:
         """The policy that asks for the marks that were found.
 
         Args:
-            system: The times to live of the marks on the system text.
-            tools: Those of the marks on the tools.
+            system: The marks in the system text.
+            tools: Those among the tools.
             key: The key of the cache.
         """
-        lives = {*system, *tools, *(ttl for _, ttl in self.marks)}
+        self.index = None
+        lives = {ttl for _, ttl in self.marks}
+        for marks, what in ((system, "system text"), (tools, "tools")):
+            if marks:
+                lives |= marks.lives
+                if marks.are_inside:
+                    self.note(
+                        "cache_control_dropped",
+                        f"a cache mark inside the {what} now stands at its end",
+                    )
         ttl: Literal["5m", "1h"] = "1h" if lives == {"1h"} else "5m"
         if lives - {ttl}:
-            self.index = None
             self.note("cache_control_dropped", f"all cache marks of the request now live {ttl}")
         places = tuple(sorted({place for place, _ in self.marks}))
         return CachePolicy(bool(system), bool(tools), places, ttl, key)
+
+
+def _may_part(role: Role, rest: list[ContentBlock]) -> bool:
+    """Whether the rest of a message may stand in one of its own."""
+    return role == "user" and not any(block.type == "tool_result" for block in rest)
 
 
 def each_block(blocks: list[Raw], read: Callable[[Raw], Iterable[_Block]]) -> list[_Block]:

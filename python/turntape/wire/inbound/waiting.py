@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turntape.wire.inbound.content import synthetic_id
+from turntape.wire.synthetic import synthetic_id
 
 __all__ = ["Waiting"]
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from turntape.errors import InvalidRequest, UnsupportedContent
 from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.media import WireMedia
-from turntape.wire.outbound.raw import raw_object
+from turntape.wire.outbound.raw import members_of, raw_object
 from turntape.wire.outbound.signatures import bare_signature
-from turntape.wire.outbound.thinking import budget_for, claude_thinking_off
+from turntape.wire.outbound.thinking import UNSIGNED_ROUND, budget_for, claude_thinking_off
 from turntape.wire.raw_json import RawJson
 
 if TYPE_CHECKING:
     from turntape.conversation import ToolResult
     from turntape.media import MediaBlock
-    from turntape.messages import RedactedThinkingBlock, Text, Thinking
+    from turntape.messages import ProviderBlock, RedactedThinkingBlock, Text, Thinking
     from turntape.replay.pairing import Placed
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.media import Medium
@@ -47,6 +47,7 @@ class AnthropicWriter(AlternatingWriter):
     """Writes a history for Anthropic Messages."""
 
     is_blank_empty = True
+    has_citations = True
     has_system_messages = True
     media = WireMedia(
         {
@@ -56,6 +57,13 @@ class AnthropicWriter(AlternatingWriter):
         frozenset({"image", "document"}),
     )
     result_media = frozenset({"image", "document"})
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # The calls of server tools so far: a result without its call is refused.
+        self._server_calls: set[Any] = set()
+        # Of the turn being written: its place, and the calls of which it holds the results.
+        self._answered: tuple[int, set[Any]] = (-1, set())
 
     def plain_text(self, text: str) -> Part:
         return {"type": "text", "text": text}
@@ -82,20 +90,57 @@ class AnthropicWriter(AlternatingWriter):
         signature = bare_signature(block.signature or "")
         if signature is None:
             return None
-        text = self.clean(block.text, placed.index)
-        return self.thinking_written({"type": "thinking", "thinking": text, "signature": signature})
+        return self.thinking_written(
+            {
+                "type": "thinking",
+                "thinking": self.clean(block.text, placed.index),
+                "signature": self.clean(signature, placed.index),
+            }
+        )
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
-        return self.thinking_written({"type": "redacted_thinking", "data": block.data})
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
+        data = self.clean(block.data, placed.index)
+        return self.thinking_written({"type": "redacted_thinking", "data": data})
+
+    def provider_part(self, block: ProviderBlock, placed: Placed, origin: Origin) -> Part | None:
+        part = super().provider_part(block, placed, origin)
+        if not isinstance(part, RawJson):
+            return None
+        members = members_of(part.text)
+        used, answered = members.get("id"), members.get("tool_use_id")
+        if block.kind.endswith("tool_use"):
+            self._server_calls.add(used)
+            alone = not self._has_answer(placed, used)
+        else:
+            alone = answered is not None and answered not in self._server_calls
+        if alone:
+            self.notes.add(
+                "content_unsupported", placed.index, f"{block.kind!r} is left out: half of a pair"
+            )
+            return None
+        return part
+
+    def _has_answer(self, placed: Placed, call_id: Any) -> bool:
+        """Whether a server tool's result is there, or may still come.
+
+        A turn that was paused goes on in the next one; of a turn that was read back, nobody knows.
+        """
+        if placed.message.stop_reason in {None, "pause_turn"}:
+            return True
+        if self._answered[0] != placed.index:
+            blocks = (block for block in placed.content if block.type == "provider_block")
+            answers = {members_of(block.json).get("tool_use_id") for block in blocks}
+            self._answered = (placed.index, answers)
+        return call_id in self._answered[1]
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
-        return {
+        part: dict[str, Any] = {
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
             "input": self.arguments_object(call.block, placed.index),
-            **call.extra,
         }
+        return part | call.extra if call.extra else part
 
     def media_part(self, medium: Medium, block: MediaBlock, extra: dict[str, Any]) -> Part:
         source: dict[str, Any]
@@ -111,10 +156,11 @@ class AnthropicWriter(AlternatingWriter):
         self, call: Call, result: ToolResult, placed: Placed, place: int, origin: Origin
     ) -> Part:
         part: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
-        parts = self.result_parts(call, result, placed, place, origin)
-        if isinstance(result.content, str) and len(parts) == 1 and isinstance(parts[0], dict):
-            part["content"] = parts[0]["text"]
-        elif parts:
+        if isinstance(result.content, str):
+            text = self.clean(result.content, placed.index)
+            if not self.is_empty(text):
+                part["content"] = text
+        elif parts := self.result_parts(call, result, placed, place, origin):
             part["content"] = parts
         if result.is_error:
             part["is_error"] = True
@@ -154,7 +200,8 @@ def body_of(
         InvalidRequest: ``max_tokens`` is missing, or something is refused.
     """
     request, target = parameters.request, parameters.target
-    limit = parameters.max_tokens()
+    # With 0 the prompt is put into the cache, and nothing is answered.
+    limit = parameters.max_tokens(least=0)
     if limit is None:
         raise InvalidRequest("this wire wants max_tokens")
     body: dict[str, Any] = {"model": target.model, "max_tokens": limit, "stream": request.stream}
@@ -256,33 +303,35 @@ def _thinking(
     reasoning = parameters.request.reasoning
     if reasoning is None:
         return None, None
-    takes, notes = parameters.target.capabilities, parameters.notes
+    takes = parameters.target.capabilities.thinking
     if reasoning.effort == "none" or reasoning.budget_tokens == 0:
         return claude_thinking_off(parameters), None
-    display = None
-    if reasoning.summary is not None:
-        display = "omitted" if reasoning.summary == "none" else "summarized"
-    shown = {} if display is None else {"display": display}
-    is_measured = reasoning.effort is not None or reasoning.budget_tokens is not None
-    if not takes.thinking:
+    if not takes:
         parameters.drop("reasoning", "the model does not think")
         return None, None
-    budget = reasoning.budget_tokens
-    if "adaptive" in takes.thinking and (budget is None or "budget" not in takes.thinking):
-        return {"type": "adaptive", **shown}, parameters.effort() if is_measured else None
-    if not is_measured:
+    shown: dict[str, Any] = {}
+    if reasoning.summary is not None:
+        shown["display"] = "omitted" if reasoning.summary == "none" else "summarized"
+    if "adaptive" in takes and (reasoning.budget_tokens is None or "budget" not in takes):
+        return {"type": "adaptive", **shown}, parameters.effort()
+    return _by_budget(parameters, limit, shown, writer)
+
+
+def _by_budget(
+    parameters: Parameters, limit: int, shown: dict[str, Any], writer: AnthropicWriter
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The same for a model that wants a budget."""
+    reasoning = parameters.request.reasoning
+    if reasoning is None or (reasoning.effort is None and reasoning.budget_tokens is None):
         parameters.drop("reasoning.summary", "the model shows its thinking where a budget is given")
         return None, None
-    effort = parameters.effort() if reasoning.effort is not None and takes.efforts else None
+    takes_effort = reasoning.effort is not None and parameters.target.capabilities.efforts
+    effort = parameters.effort() if takes_effort else None
     budget = budget_for(parameters, limit=limit)
     if budget is None:
         return None, effort
     if writer.is_round_unsigned:
-        notes.add(
-            "reasoning_disabled",
-            None,
-            "the last round of calls has no signed thinking to go on from",
-        )
+        parameters.notes.add("reasoning_disabled", None, UNSIGNED_ROUND)
         return {"type": "disabled"}, effort
     return {"type": "enabled", "budget_tokens": budget, **shown}, effort
 

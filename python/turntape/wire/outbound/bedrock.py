@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import binascii
-import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.media import WireMedia
-from turntape.wire.outbound.raw import raw_object
+from turntape.wire.outbound.raw import members_of, raw_object
 from turntape.wire.outbound.signatures import bare_signature
-from turntape.wire.outbound.thinking import budget_for, claude_thinking_off
+from turntape.wire.outbound.thinking import UNSIGNED_ROUND, budget_for, claude_thinking_off
 from turntape.wire.raw_json import RawJson
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class BedrockWriter(AlternatingWriter):
     """Writes a history for Converse."""
 
     is_blank_empty = True
-    has_system_messages = True
+    has_citations = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )
@@ -99,10 +98,11 @@ class BedrockWriter(AlternatingWriter):
         if signature is None:
             return None
         text = self.clean(block.text, placed.index)
+        signature = self.clean(signature, placed.index)
         thinking = {"reasoningText": {"text": text, "signature": signature}}
         return self.thinking_written({"reasoningContent": thinking})
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         try:
             binascii.a2b_base64(block.data, strict_mode=True)
         except ValueError:
@@ -212,7 +212,7 @@ def _tool_config(
     parameters: Parameters, tools: list[Tool | RawJson], writer: BedrockWriter, marks: Marks
 ) -> dict[str, Any]:
     written: list[Any] = []
-    names: set[str] = set()
+    names: set[Any] = set()
     for tool in tools:
         if isinstance(tool, RawJson):
             written.append(tool)
@@ -234,10 +234,10 @@ def _tool_config(
     return {"tools": written} if choice is None else {"tools": written, "toolChoice": choice}
 
 
-def _name_in(tool: RawJson) -> str:
-    value = json.loads(tool.text)
-    inner = next(iter(value.values()), None)
-    return str(inner.get("name", "")) if isinstance(inner, dict) else ""
+def _name_in(tool: RawJson) -> Any:
+    """The name of a tool that goes out as it stands."""
+    inner: Any = next(iter(members_of(tool.text).values()), None)
+    return cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
 
 
 def _spec(name: str, description: str, schema: RawJson, strict: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -270,7 +270,7 @@ def _thinking(
     reasoning = parameters.request.reasoning
     if reasoning is None:
         return {}, None
-    takes, notes = parameters.target.capabilities, parameters.notes
+    takes = parameters.target.capabilities
     is_claude = takes.maker == "anthropic"
     if reasoning.summary is not None:
         parameters.drop("reasoning.summary", "this wire cannot say it")
@@ -279,21 +279,13 @@ def _thinking(
         if off is None and not is_claude:
             parameters.drop("reasoning", "this wire cannot say that the model is not to think")
         return ({} if off is None else {"thinking": off}), None
-    budget = reasoning.budget_tokens
-    if reasoning.effort is not None and takes.efforts:
-        return {}, parameters.effort()
-    if reasoning.effort is None and budget is None:
-        return {}, None
-    if "budget" not in takes.thinking:
+    is_said_by_effort = reasoning.effort is not None and bool(takes.efforts)
+    if is_said_by_effort or "budget" not in takes.thinking:
         return {}, parameters.effort()
     budget = budget_for(parameters, limit=limit)
     if budget is None:
         return {}, None
     if is_claude and writer.is_round_unsigned:
-        notes.add(
-            "reasoning_disabled",
-            None,
-            "the last round of calls has no signed thinking to go on from",
-        )
+        parameters.notes.add("reasoning_disabled", None, UNSIGNED_ROUND)
         return {}, None
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}, None

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Call, Part, Writer
+from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
     from turntape.conversation import ToolResult
     from turntape.replay.pairing import Placed
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.target import Origin
+    from turntape.wire.outbound.writer import Call, Part, Written
 
 __all__ = ["AlternatingWriter", "WireMessage"]
 
@@ -28,32 +32,41 @@ class WireMessage:
     Attributes:
         role: ``user``, ``assistant`` or ``system``.
         index: The last place in the history that something of it came from.
-        results: The results, first in it: place, part, and the call that each answers.
-        parts: What follows them: place and part.
-        unmarkable: The parts, by identity, that may not carry a cache mark.
+        results: The results, which stand first in it.
+        calls: The call that each of them answers.
+        parts: What follows them.
         is_paused: Whether it is a turn that asks to be sent back.
         extra: What the wire's message carries beside role and content.
     """
 
-    __slots__ = ("extra", "index", "is_paused", "parts", "results", "role", "unmarkable")
+    __slots__ = ("calls", "extra", "index", "is_paused", "parts", "results", "role")
 
     def __init__(self, role: str, index: int) -> None:
         self.role = role
         self.index = index
-        self.results: list[tuple[int, Part, Call]] = []
-        self.parts: list[tuple[int, Part]] = []
-        self.unmarkable: set[int] = set()
+        self.results: list[Written] = []
+        self.calls: list[Call] = []
+        self.parts: list[Written] = []
         self.is_paused = False
-        self.extra: dict[str, Any] = {}
+        self.extra: dict[str, Any] | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is in it yet."""
         return not (self.results or self.parts)
 
-    def content(self) -> list[tuple[int, Part]]:
+    def content(self) -> list[Written]:
         """Everything in it, in the order of the wire."""
-        return [(index, part) for index, part, _ in self.results] + self.parts
+        return self.results + self.parts if self.results else self.parts
+
+    def add_extra(self, extra: dict[str, Any]) -> None:
+        """Add what the wire's message carries beside role and content."""
+        self.extra = extra if self.extra is None else self.extra | extra
+
+
+def _is_markable(written: Written) -> bool:
+    """Whether a part may carry a cache mark: not thinking, and not what goes out as it stands."""
+    return not written[2] and isinstance(written[1], dict)
 
 
 class AlternatingWriter(Writer):
@@ -89,15 +102,17 @@ class AlternatingWriter(Writer):
             last = WireMessage("assistant", index)
             self.messages.append(last)
         thinking = self._thinking_parts
-        for part in parts:
-            is_thinking = id(part) in thinking
-            self.trace.append((index, part, is_thinking))
-            last.parts.append((index, part))
-        last.unmarkable |= thinking
-        self._thinking_parts = set()
+        if thinking:
+            written = [(index, part, id(part) in thinking) for part in parts]
+            self._thinking_parts = set()
+        else:
+            written = [(index, part, False) for part in parts]
+        self.trace += written
+        last.parts += written
         last.index = index
         last.is_paused = message.stop_reason == "pause_turn"
-        last.extra |= self.message_extra(message, index, origin)
+        if message.extra is not None:
+            last.add_extra(self.message_extra(message, index, origin))
 
     def thinking_written(self, part: Part) -> Part:
         """Remember that a part is thinking."""
@@ -132,27 +147,41 @@ class AlternatingWriter(Writer):
     ) -> None:
         index = placed.index
         last = self._user_message(index, merges=bool(parts))
-        for call, part in results:
-            self.trace.append((index, part, False))
-            last.results.append((index, part, call))
-        for part in self._after_results + parts:
-            self.trace.append((index, part, False))
-            last.parts.append((index, part))
-        self._after_results = []
+        if results:
+            answers = [(index, part, False) for _, part in results]
+            self.trace += answers
+            last.results += answers
+            last.calls += [call for call, _ in results]
+        if self._after_results:
+            parts = self._after_results + parts
+            self._after_results = []
+        if parts:
+            written = [(index, part, False) for part in parts]
+            self.trace += written
+            last.parts += written
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
-        last.extra |= self.message_extra(placed.message, index, origin)
+        if placed.message.extra is not None:
+            last.add_extra(self.message_extra(placed.message, index, origin))
         self._is_system_moved = False
 
     def _user_message(self, index: int, *, merges: bool) -> WireMessage:
-        if self.messages and self.messages[-1].role == "user":
-            last = self.messages[-1]
+        last = self.messages[-1] if self.messages else None
+        if last is not None and last.role == "user":
             if merges and not last.is_empty and not self._is_system_moved:
                 self.notes.add(
                     "messages_merged", index, "joined to the message of the user's before it"
                 )
             return last
+        if last is not None and last.role == "system":
+            # Behind a system message only the model may speak.
+            answer = WireMessage("assistant", index)
+            answer.parts.append((index, self.plain_text(self.target.texts.no_content), False))
+            self.messages.append(answer)
+            self.notes.add(
+                "placeholder_text", index, "a turn of the model's goes behind the system message"
+            )
         last = WireMessage("user", index)
         self.messages.append(last)
         return last
@@ -169,7 +198,7 @@ class AlternatingWriter(Writer):
                 for text in texts:
                     part = self.plain_text(text)
                     self.trace.append((index, part, False))
-                    last.parts.append((index, part))
+                    last.parts.append((index, part, False))
                 return
         self.notes.add(
             "system_moved", index, "its text goes in front of the next message of the user's"
@@ -177,13 +206,13 @@ class AlternatingWriter(Writer):
         last = self._user_message(index, merges=False)
         part = self.plain_text(self.moved_system(texts))
         self.trace.append((index, part, False))
-        last.parts.append((index, part))
+        last.parts.append((index, part, False))
         self._is_system_moved = True
 
     def _say(self, text: str, index: int) -> None:
         """Put a message of the user's in that is in no history."""
         message = WireMessage("user", index)
-        message.parts.append((index, self.plain_text(text)))
+        message.parts.append((index, self.plain_text(text), False))
         self.messages.append(message)
 
     def _close(self, index: int) -> None:
@@ -206,21 +235,7 @@ class AlternatingWriter(Writer):
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
-            part: Part | None
-            if block.type == "text":
-                text = self.clean(block.text, index)
-                if self.is_empty(text):
-                    self.notes.add(
-                        "empty_text_dropped", index, "an empty text of a result is left out"
-                    )
-                    continue
-                part = self.result_text(block, text, origin)
-            elif block.type == "provider_block":
-                part = self.provider_part(block, index, origin)
-            elif block.type in MEDIA_TYPES:
-                part = self.result_medium(block, placed, origin)
-            else:
-                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+            part = self._result_block(block, placed, place, origin)
             if part is not None:
                 parts.append(part)
         if self._moved:
@@ -230,7 +245,22 @@ class AlternatingWriter(Writer):
                 parts.append(self.plain_text(self.target.texts.media_moved))
         return parts
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:  # noqa: ARG002
+    def _result_block(self, block: Any, placed: Placed, place: int, origin: Origin) -> Part | None:
+        """A block of a result; None where nothing is left of it there."""
+        index = placed.index
+        if block.type == "text":
+            text = self.clean(block.text, index)
+            if self.is_empty(text):
+                self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                return None
+            return self.result_text(block, text, origin)
+        if block.type == "provider_block":
+            return self.provider_part(block, placed, origin)
+        if block.type in MEDIA_TYPES:
+            return self.result_medium(block, placed, origin)
+        raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+
+    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
         """A text in a result."""
         return self.plain_text(text)
 
@@ -273,13 +303,9 @@ class AlternatingWriter(Writer):
     def _trim(self, last: WireMessage) -> None:
         """Take the white space from the end of a prefill; the part itself stays as it is."""
         while last.parts:
-            index, part = last.parts[-1]
+            index, part, is_thinking = last.parts[-1]
             text = part.get("text") if isinstance(part, dict) else None
-            if (
-                not isinstance(text, str)
-                or not isinstance(part, dict)
-                or id(part) in last.unmarkable
-            ):
+            if not isinstance(text, str) or not isinstance(part, dict) or is_thinking:
                 return
             trimmed = text.rstrip()
             if trimmed == text:
@@ -289,27 +315,25 @@ class AlternatingWriter(Writer):
             )
             last.parts.pop()
             if not self.is_empty(trimmed):
-                last.parts.append((index, part | {"text": trimmed}))
+                last.parts.append((index, part | {"text": trimmed}, False))
                 return
 
     def _markable_places(self) -> frozenset[int]:
         """The places in the history that something came from which may carry a cache mark."""
         return frozenset(
-            index
+            written[0]
             for message in self.messages
-            for index, part in message.content()
-            if self._is_markable(part, message)
+            for written in message.content()
+            if _is_markable(written)
         )
-
-    def _is_markable(self, part: Part, message: WireMessage) -> bool:
-        return isinstance(part, dict) and id(part) not in message.unmarkable
 
     @property
     def is_round_unsigned(self) -> bool:
         """Whether the history ends with results of calls before which there is no signed thinking."""
         if not self.messages or not self.messages[-1].results:
             return False
-        return not any(message.unmarkable for message in self.messages[-2:-1])
+        before = self.messages[-2:-1]
+        return not any(written[2] for message in before for written in message.parts)
 
     def plan_marks(self, policy: CachePolicy, *, has_tools: bool, has_system: bool) -> Marks:
         """Where the cache marks stand; see :func:`turntape.wire.outbound.caching.plan_marks`."""
@@ -327,42 +351,64 @@ class AlternatingWriter(Writer):
 
     def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
         """The messages as the body has them."""
-        wanted = set(marks.messages) if marks is not None else set[int]()
-        ttl = marks.ttl if marks is not None else None
-        return [self._body_message(message, wanted, ttl) for message in self.messages]
+        if marks is None or not marks.messages:
+            return [self._body_message(message, _NONE, None) for message in self.messages]
+        wanted = self._marked_messages(marks.messages)
+        return [
+            self._body_message(message, wanted.get(number, _NONE), marks.ttl)
+            for number, message in enumerate(self.messages)
+        ]
+
+    def _marked_messages(self, places: Iterable[int]) -> dict[int, set[int]]:
+        """Which places of the history are marked in which message.
+
+        A place may have parts in two of them, where a repair moved or made a result: the last is marked,
+        because a mark is up to there.
+        """
+        found: dict[int, int] = {}
+        for number, message in enumerate(self.messages):
+            for written in message.content():
+                if _is_markable(written):
+                    found[written[0]] = number
+        wanted: dict[int, set[int]] = {}
+        for place in places:
+            wanted.setdefault(found[place], set()).add(place)
+        return wanted
 
     def _body_message(
-        self, message: WireMessage, wanted: set[int], ttl: str | None
+        self, message: WireMessage, wanted: AbstractSet[int], ttl: str | None
     ) -> dict[str, Any]:
+        role = self.assistant_role if message.role == "assistant" else message.role
         if self.sorts_results and len(message.results) > 1:
-            message.results.sort(key=lambda result: result[2].order)
+            pairs = sorted(
+                zip(message.calls, message.results, strict=True), key=lambda pair: pair[0].order
+            )
+            message.calls = [call for call, _ in pairs]
+            message.results = [written for _, written in pairs]
         content = message.content()
         if not content:
             self.notes.add(
                 "placeholder_text", message.index, "nothing is left of a message that is needed"
             )
-            content = [(message.index, self.plain_text(self.target.texts.no_content))]
-        parts: list[Part] = [part for _, part in content]
-        if wanted:
-            parts = self._with_marks(message, content, wanted, ttl)
-        role = self.assistant_role if message.role == "assistant" else message.role
-        return {"role": role, self.content_name: parts, **message.extra}
+            parts: list[Part] = [self.plain_text(self.target.texts.no_content)]
+        elif wanted:
+            parts = self._with_marks(content, wanted, ttl)
+        else:
+            parts = [part for _, part, _ in content]
+        body = {"role": role, self.content_name: parts}
+        return body if message.extra is None else body | message.extra
 
     def _with_marks(
-        self,
-        message: WireMessage,
-        content: list[tuple[int, Part]],
-        wanted: set[int],
-        ttl: str | None,
+        self, content: list[Written], wanted: AbstractSet[int], ttl: str | None
     ) -> list[Part]:
         """The parts, with a mark behind the last one of each place that may carry it."""
         at = {
-            index: number
-            for number, (index, part) in enumerate(content)
-            if index in wanted and self._is_markable(part, message)
+            written[0]: number
+            for number, written in enumerate(content)
+            if written[0] in wanted and _is_markable(written)
         }
         marked = set(at.values())
         parts: list[Part] = []
-        for number, (_, part) in enumerate(content):
+        for number, (_, part, _) in enumerate(content):
             parts.extend(self.marked(part, ttl) if number in marked else [part])
         return parts

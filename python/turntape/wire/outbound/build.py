@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import quote
 
-from turntape.conversation import Message
+from turntape.conversation import CustomRecord, Message
 from turntape.errors import InvalidRequest, PairingError
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct, ids_of_length
 from turntape.replay.pairing import notes_of, pair
@@ -20,9 +21,10 @@ from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
 from turntape.wire.outbound.prefix import Prefix
-from turntape.wire.outbound.target import CarrySignatures, Target
+from turntape.wire.outbound.surrogates import mended_text
+from turntape.wire.outbound.target import Target
 from turntape.wire.raw_json import RawJson
-from turntape.wire.vendors import VendorHabits, vendor_habits
+from turntape.wire.vendors import vendor_habits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
-    from turntape.wire.outbound.writer import Writer
+    from turntape.wire.outbound.target import CarrySignatures
+    from turntape.wire.outbound.writer import Part, Writer
+    from turntape.wire.vendors import VendorHabits
 
 __all__ = ["OnPrefixChange", "Repair", "Unsupported", "build_request"]
 
@@ -114,7 +118,11 @@ def build_request(
         from turntape.wire.capability_rows import CAPABILITIES  # noqa: PLC0415
 
         capabilities = CAPABILITIES
-    habits = vendor_habits(vendor, request.model, base_url, dialect)
+    habits = (
+        _habits(vendor, request.model, base_url, dialect)
+        if isinstance(vendor, str)
+        else vendor_habits(vendor, request.model, base_url, dialect)
+    )
     target = Target(
         dialect=dialect,
         model=request.model,
@@ -129,6 +137,10 @@ def build_request(
         vendor=habits.vendor,
     )
     return _Building(request, target, on_prefix_change).build(previous)
+
+
+# A conversation asks for the same row with each of its requests.
+_habits = lru_cache(maxsize=256)(vendor_habits)
 
 
 def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -146,6 +158,7 @@ class _Building:
         self.target = target
         self.on_prefix_change = on_prefix_change
         self.notes = Notes()
+        self._check_request()
         self.parameters = Parameters(request, target, self.notes)
         self.tools = self.parameters.tools()
         self.declared = self._declared()
@@ -180,7 +193,21 @@ class _Building:
         return takes.binds_thinking or takes.maker == "anthropic"
 
     def _drops_thinking(self) -> bool:
-        return self.on_prefix_change == "drop_thinking"
+        """Whether thinking is left out here; else the API is asked to, or the host takes the risk."""
+        if self.on_prefix_change != "drop_block":
+            return self.on_prefix_change == "drop_thinking"
+        reasoning = self.request.reasoning
+        asks = reasoning is not None and reasoning.effort != "none" and reasoning.budget_tokens != 0
+        takes = bool(self.target.capabilities.thinking)
+        return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
+
+    def _check_request(self) -> None:
+        request = self.request
+        if not request.model or mended_text(request.model) is not None:
+            raise InvalidRequest(f"{request.model!r} is no id of a model")
+        for place in request.cache.messages:
+            if not 0 <= place < len(request.messages):
+                raise InvalidRequest(f"cache.messages names {place}, and there is no such message")
 
     def _declared(self) -> tuple[str, ...]:
         form = FORMS_OF_NAMES[self.target.dialect]
@@ -202,8 +229,10 @@ class _Building:
         messages: list[tuple[int, Message]] = []
         is_leading = True
         for index, item in enumerate(self.request.messages):
-            if not isinstance(item, Message):
+            if isinstance(item, CustomRecord):
                 continue
+            if not isinstance(cast("object", item), Message):
+                raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
             self.places.append(index)
             if is_leading and item.role == "system":
                 self.leading += self._leading_texts(index, item)
@@ -225,6 +254,13 @@ class _Building:
                     f"a system message holds texts, not {block.type!r}", index=index, block=place
                 )
             texts.append((index, self.parameters.clean(block.text, "a system message")))
+        extras = [message.extra, *(b.extra for b in message.content if b.type == "text")]
+        if message.dialect == self.target.dialect and any(extra is not None for extra in extras):
+            self.notes.add(
+                "content_unsupported",
+                index,
+                "what a leading system message carries beside its text is left out",
+            )
         return texts
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
@@ -239,6 +275,9 @@ class _Building:
             without_thinking,
         )
         writer.write(self.history)
+        if isinstance(writer, FlatWriter):
+            # They are part of what is sent, whatever comes after them.
+            writer.flush_moved()
         return writer, notes
 
     def _form_of_ids(self) -> Form:
@@ -254,21 +293,22 @@ class _Building:
             else [tool.name, tool.description, tool.schema, tool.strict]
             for tool in self.tools
         ]
-        trace = [(index, text, False) for index, text in self.leading]
+        trace: list[tuple[int, Part, bool]] = [
+            (index, {"system": text}, False) for index, text in self.leading
+        ]
         return Prefix([self.host_system, tools], self.places, trace + writer.trace)
 
     def _built(self, writer: Writer, prefix: Prefix) -> BuiltRequest:
         request, target = self.request, self.target
         writer.notes = self.notes
+        is_empty = False
         if isinstance(writer, AlternatingWriter):
             writer.finish()
             is_empty = not writer.messages
-        else:
-            assert isinstance(writer, FlatWriter)
+        elif isinstance(writer, FlatWriter):
             writer.end()
-            is_empty = not writer.written and not (
-                self.system and target.dialect is Dialect.OPENAI_CHAT
-            )
+            is_alone = bool(self.system) and target.dialect is Dialect.OPENAI_CHAT
+            is_empty = not writer.written and not is_alone
         if is_empty:
             raise InvalidRequest("the history holds nothing that could be sent")
         tree = _WRITERS[target.dialect][1](self.parameters, self.system, self.tools, writer)
@@ -296,7 +336,9 @@ def _path(dialect: Dialect, model: str, *, stream: bool) -> str:
     if dialect is Dialect.BEDROCK_CONVERSE:
         return f"/model/{quote(model, safe='')}/{'converse-stream' if stream else 'converse'}"
     if dialect is Dialect.GEMINI:
-        name = quote(model.removeprefix("models/"), safe="")
+        kind, slash, name = model.rpartition("/")
+        if kind not in {"models", "tunedModels"}:
+            kind, name = "models", f"{kind}{slash}{name}"
         call = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return f"/v1beta/models/{name}:{call}"
+        return f"/v1beta/{kind}/{quote(name, safe='')}:{call}"
     return dialect.endpoint_path()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from turntape.errors import InvalidRequest
 from turntape.requests import DELETE
+from turntape.wire.outbound.surrogates import mended_text
 from turntape.wire.raw_json import RawJson, plain, write_json
 
 if TYPE_CHECKING:
@@ -27,11 +28,20 @@ def merge_extra(body: dict[str, Any], extra: Mapping[str, Any], notes: Notes) ->
     Raises:
         InvalidRequest: A path leads through a list, or a value has no JSON text.
     """
-    _merge(body, extra, "extra", notes)
+    try:
+        _merge(body, extra, "extra", notes)
+    except RecursionError:
+        raise InvalidRequest("extra is nested too deeply") from None
 
 
 def _merge(held: dict[str, Any], extra: Mapping[str, Any], path: str, notes: Notes) -> None:
     for name, value in extra.items():
+        if not isinstance(cast("object", name), str):
+            raise InvalidRequest(f"{path}: the name of a member is a string, not {name!r}")
+        mended = mended_text(name)
+        if mended is not None:
+            notes.add("surrogate_replaced", None, f"half a surrogate pair in a name in {path}")
+            name = mended  # noqa: PLW2901
         here = f"{path}.{name}"
         if value is DELETE:
             held.pop(name, None)

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
+from turntape.wire.outbound.caching import refuse_marks
 from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
+from turntape.wire.raw_json import RawJson
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from turntape.conversation import ToolResult
-    from turntape.messages import ProviderBlock, RedactedThinkingBlock
+    from turntape.messages import RedactedThinkingBlock
     from turntape.replay.pairing import Placed
-    from turntape.wire.outbound.parameters import Parameters
+    from turntape.wire.outbound.parameters import Parameters, Tool
     from turntape.wire.outbound.target import Origin
     from turntape.wire.outbound.writer import Call, Part
 
-__all__ = ["FlatWriter", "json_schema_form", "system_role"]
+__all__ = [
+    "FlatWriter",
+    "cache_members",
+    "json_schema_form",
+    "sampling_members",
+    "system_role",
+    "tool_members",
+]
 
 
 class FlatWriter(Writer):
@@ -42,7 +53,7 @@ class FlatWriter(Writer):
         self.trace.append((index, item, is_thinking))
         self.written.append(item)
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:  # noqa: ARG002
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         return None
 
     @property
@@ -64,35 +75,34 @@ class FlatWriter(Writer):
         parts: list[Part] = []
         moved: list[Part] = []
         for block in result.content:
-            if block.type == "text":
-                text = self.clean(block.text, index)
-                if not text:
-                    self.notes.add(
-                        "empty_text_dropped", index, "an empty text of a result is left out"
-                    )
-                    continue
-                extra = {}
-                if block.extra is not None and origin.is_own_wire:
-                    extra = self.extra_of(block.extra, "a text", index)
-                parts.append({"type": self.text_type, "text": text, **extra})
-            elif block.type == "provider_block":
-                part = self.provider_part(block, index, origin)
+            part = self._answer_part(block, placed, place, origin)
+            if part is None or self.may_stand_in_result(part):
                 parts += [] if part is None else [part]
-            elif block.type in MEDIA_TYPES:
-                part = self.medium(block, placed, origin)
-                if part is not None and self.may_stand_in_result(part):
-                    parts.append(part)
-                elif part is not None:
-                    self.notes.add(
-                        "media_moved", index, f"the {block.type} of a result goes after it"
-                    )
-                    moved.append(part)
             else:
-                raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
+                self.notes.add("media_moved", index, f"the {block.type} of a result goes after it")
+                moved.append(part)
         if moved:
             lead = self.target.texts.media_lead.replace("{id}", call.id)
             self._moved += [(index, part) for part in (self.plain_text(lead), *moved)]
         return self._joined(prefix, parts, moved)
+
+    def _answer_part(self, block: Any, placed: Placed, place: int, origin: Origin) -> Part | None:
+        """A block of a result; None where nothing is left of it."""
+        index = placed.index
+        if block.type == "text":
+            text = self.clean(block.text, index)
+            if not text:
+                self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
+                return None
+            extra: dict[str, Any] = {}
+            if block.extra is not None and origin.is_own_wire:
+                extra = self.extra_of(block.extra, "a text", index)
+            return {"type": self.text_type, "text": text, **extra}
+        if block.type == "provider_block":
+            return self.provider_part(block, placed, origin)
+        if block.type in MEDIA_TYPES:
+            return self.medium(block, placed, origin)
+        raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
 
     def _joined(self, prefix: str, parts: list[Part], moved: list[Part]) -> str | list[Part]:
         if not parts and moved:
@@ -112,7 +122,7 @@ class FlatWriter(Writer):
 
     def may_stand_in_result(self, part: Part) -> bool:
         """Whether a part that a message of the user's may hold may stand in a result too."""
-        return isinstance(part, dict) and part.get("type") == self.text_type
+        return isinstance(part, RawJson) or part.get("type") == self.text_type
 
     def _error_prefix(self, result: ToolResult, call: Call, index: int) -> str:
         if not result.is_error:
@@ -133,9 +143,6 @@ class FlatWriter(Writer):
     def user_message(self, parts: list[Part]) -> dict[str, Any]:
         """A message of the user's of parts."""
         raise NotImplementedError
-
-    def provider_part(self, block: ProviderBlock, index: int, origin: Origin) -> Part | None:
-        return super().provider_part(block, index, origin)
 
     def end(self) -> None:
         """Bring the end of the history into a form that may stand last.
@@ -163,6 +170,49 @@ class FlatWriter(Writer):
     def trim(self) -> None:
         """Take the white space from the end of a prefill."""
         raise NotImplementedError
+
+
+def sampling_members(parameters: Parameters, *, is_thinking: bool) -> dict[str, Any]:
+    """The members ``temperature`` and ``top_p``, as far as they are given and taken."""
+    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
+    members = {"temperature": temperature, "top_p": top_p}
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def cache_members(parameters: Parameters) -> dict[str, Any]:
+    """The member that routes a conversation to one cache, where one is asked for and taken."""
+    policy = parameters.request.cache
+    refuse_marks(policy, parameters.notes)
+    if policy.key is None:
+        return {}
+    if not parameters.target.habits.prompt_cache_key:
+        parameters.notes.add("cache_control_dropped", None, "the vendor has no key of the cache")
+        return {}
+    return {"prompt_cache_key": parameters.clean(policy.key, "the key of the cache")}
+
+
+def tool_members(
+    parameters: Parameters, tools: list[Tool | RawJson], one: Callable[[str], dict[str, Any]]
+) -> dict[str, Any]:
+    """The members that say which tools may be called, and how many at once.
+
+    Args:
+        parameters: The parameters.
+        tools: The tools.
+        one: How the wire names the one tool that must be called.
+    """
+    members: dict[str, Any] = {}
+    habits = parameters.target.habits
+    kind = parameters.tool_choice(tools, is_thinking=False)
+    if kind is not None and kind not in habits.tool_choices:
+        parameters.drop("tool_choice", f"the vendor does not take {kind!r}")
+    elif kind is not None:
+        choice = parameters.request.tool_choice
+        named = choice.name if choice is not None else None
+        words: dict[str, Any] = {"required": habits.tool_choice_required}
+        members["tool_choice"] = words.get(kind, kind) if named is None else one(named)
+    parallel = parameters.parallel(tools)
+    return members if parallel is None else members | {"parallel_tool_calls": parallel}
 
 
 def system_role(writer: FlatWriter) -> str:

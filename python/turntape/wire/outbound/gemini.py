@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from turntape.wire.outbound.blocks import AlternatingWriter, WireMessage
+from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.caching import refuse_marks
 from turntape.wire.outbound.media import WireMedia
 from turntape.wire.outbound.signatures import bare_signature
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from turntape.media import MediaBlock
     from turntape.messages import RedactedThinkingBlock, Text, Thinking, ToolUse
     from turntape.replay.pairing import Placed
+    from turntape.wire.outbound.blocks import WireMessage
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
     from turntape.wire.outbound.target import Origin
@@ -35,6 +36,8 @@ class GeminiWriter(AlternatingWriter):
     assistant_role = "model"
     content_name = "parts"
     sorts_results = True
+    signs_texts = True
+    signs_calls = True
     media = WireMedia(
         dict.fromkeys(("image", "document", "audio", "video")),
         frozenset({"image", "document", "audio", "video"}),
@@ -51,7 +54,7 @@ class GeminiWriter(AlternatingWriter):
         part: dict[str, Any] = {"text": text}
         if origin.is_own_wire:
             if block.signature is not None and origin.is_signed_for:
-                part["thoughtSignature"] = block.signature
+                part["thoughtSignature"] = self.clean(block.signature, placed.index)
             if block.extra is not None:
                 part |= self.extra_of(block.extra, "a text", placed.index)
         return part
@@ -63,10 +66,10 @@ class GeminiWriter(AlternatingWriter):
         part: dict[str, Any] = {"text": self.clean(block.text, placed.index)}
         if block.text:
             part["thought"] = True
-        part["thoughtSignature"] = signature
+        part["thoughtSignature"] = self.clean(signature, placed.index)
         return self.thinking_written(part)
 
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         return None
 
     def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
@@ -91,7 +94,7 @@ class GeminiWriter(AlternatingWriter):
             if signature is None:
                 self.drop_reasoning(placed.index, f"the signature of {call.block.id!r}")
             else:
-                part["thoughtSignature"] = signature
+                part["thoughtSignature"] = self.clean(signature, placed.index)
         return part
 
     def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:
@@ -152,7 +155,7 @@ class GeminiWriter(AlternatingWriter):
                 self._sign(message, content, placeholder)
 
     def _sign(self, message: WireMessage, content: dict[str, Any], placeholder: str) -> None:
-        for at, (index, part) in enumerate(message.parts):
+        for at, (index, part, _) in enumerate(message.parts):
             if isinstance(part, dict) and "functionCall" in part:
                 if "thoughtSignature" not in part:
                     content["parts"][at] = {**part, "thoughtSignature": placeholder}
@@ -170,8 +173,9 @@ def _own_response(response: Any, text: str) -> Any:
         return None
     if said == response:
         return RawJson(text)
-    if isinstance(response, dict) and len(response) == 1:
-        name, only = next(iter(response.items()))
+    members = cast("dict[str, Any]", response) if isinstance(response, dict) else {}
+    if len(members) == 1:
+        name, only = next(iter(members.items()))
         if only == said:
             return {name: RawJson(text)}
     return None
@@ -191,7 +195,7 @@ def body_of(
     Raises:
         InvalidRequest: Something is refused.
     """
-    request, target = parameters.request, parameters.target
+    request = parameters.request
     body: dict[str, Any] = {}
     config = _generation_config(parameters)
     if config:

@@ -55,6 +55,24 @@ class Medium:
         """The bytes as a data URI, or the URL."""
         return self.url or f"data:{self.media_type};base64,{self.data}"
 
+    @property
+    def filename(self) -> str:
+        """A name for the bytes, where a wire wants one and the host gave none."""
+        return self.kind + _ENDINGS.get(self.media_type or "", ".bin")
+
+
+# Not the system's own table: the same request is the same bytes everywhere.
+_ENDINGS: Final = {
+    "application/pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/csv": ".csv",
+    "text/html": ".html",
+    "application/msword": ".doc",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.ms-excel": ".xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+}
 
 _ALIASES: Final = {
     "image/jpg": "image/jpeg",

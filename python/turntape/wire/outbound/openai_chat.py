@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from turntape.wire.outbound.caching import refuse_marks
-from turntape.wire.outbound.flat import FlatWriter, json_schema_form, system_role
+from turntape.wire.outbound.flat import (
+    FlatWriter,
+    cache_members,
+    json_schema_form,
+    sampling_members,
+    system_role,
+    tool_members,
+)
 from turntape.wire.outbound.media import WireMedia
 from turntape.wire.outbound.raw import raw_object
 from turntape.wire.raw_json import RawJson
@@ -33,6 +39,8 @@ _SOUNDS: Final = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 class ChatWriter(FlatWriter):
     """Writes a history for Chat Completions."""
 
+    # An entry of ``reasoning_details`` may be a call's.
+    signs_calls = True
     media = WireMedia(
         {"image": None, "document": None, "audio": frozenset(_SOUNDS)}, frozenset({"image"})
     )
@@ -40,7 +48,7 @@ class ChatWriter(FlatWriter):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._calls_written: list[Part] = []
-        self._reasoning: list[str] = []
+        self._reasoning: list[tuple[str, bool]] = []
         self._proofs: list[RawJson] = []
 
     # Blocks -----------------------------------------------------------------------------------------
@@ -57,15 +65,17 @@ class ChatWriter(FlatWriter):
             return None
         self._proofs.append(raw_object(signature, "a signature", placed.index, self.notes))
         if self.target.habits.reasoning_back and block.text:
-            self._reasoning.append(self.clean(block.text, placed.index))
+            self._reasoning.append((self.clean(block.text, placed.index), True))
         return _NOTHING
 
     def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
         if not self.target.habits.reasoning_back:
-            return self.drop_reasoning(placed.index, "it is not signed")
+            self.drop_reasoning(placed.index, "it is not signed")
+            return None
         if origin.is_foreign:
-            return self.drop_reasoning(placed.index, "another vendor's means nothing here")
-        self._reasoning.append(self.clean(block.text, placed.index))
+            self.drop_reasoning(placed.index, "another vendor's means nothing here")
+            return None
+        self._reasoning.append((self.clean(block.text, placed.index), False))
         return _NOTHING
 
     def call_part(self, call: Call, placed: Placed, origin: Origin) -> Part:
@@ -90,11 +100,13 @@ class ChatWriter(FlatWriter):
         else:
             self.drop_reasoning(placed.index, f"the signature of {call.block.id!r}")
 
-    def provider_part(self, block: ProviderBlock, index: int, origin: Origin) -> Part | None:
-        part = super().provider_part(block, index, origin)
+    def provider_part(self, block: ProviderBlock, placed: Placed, origin: Origin) -> Part | None:
+        part = super().provider_part(block, placed, origin)
         # A call that the provider ran itself has no result that could be sent along.
         if isinstance(part, RawJson) and "function" in json.loads(part.text):
-            self.notes.add("content_unsupported", index, f"the call {block.kind!r} is left out")
+            self.notes.add(
+                "content_unsupported", placed.index, f"the call {block.kind!r} is left out"
+            )
             return None
         return part
 
@@ -107,7 +119,7 @@ class ChatWriter(FlatWriter):
             inner = {"data": medium.data, "format": _SOUNDS[medium.media_type or ""]}
         else:
             kind = "file"
-            inner = {"filename": _filename(medium), "file_data": medium.data_uri}
+            inner = {"filename": medium.filename, "file_data": medium.data_uri}
         part: dict[str, Any] = {"type": kind, kind: inner}
         for name, value in extra.items():
             (part if name in _BESIDE else inner)[name] = value
@@ -130,14 +142,29 @@ class ChatWriter(FlatWriter):
         content = [part for part in parts if part is not _NOTHING]
         calls, reasoning, proofs = self._calls_written, self._reasoning, self._proofs
         self._calls_written, self._reasoning, self._proofs = [], [], []
+        extra = self.message_extra(placed.message, index, origin)
+        if not (content or calls or proofs or extra):
+            # A message has a text or calls: reasoning alone is none.
+            self.drop_reasoning(index, "nothing else is in the message")
+            return
         message: dict[str, Any] = {"role": "assistant", "content": _content(content)}
-        if reasoning:
-            message[self._reasoning_field(placed)] = "\n\n".join(reasoning)
+        field = self._reasoning_field(placed)
+        if reasoning and field == "reasoning_details":
+            # A list of typed entries; one that is a proof holds its text itself.
+            entries: list[Any] = [
+                {"type": "reasoning.text", "text": text}
+                for text, is_proved in reasoning
+                if not is_proved
+            ]
+            message["reasoning_details"] = [*entries, *proofs]
+            proofs = []
+        elif reasoning:
+            message[field] = "\n\n".join(text for text, _ in reasoning)
         if proofs:
             message["reasoning_details"] = proofs
         if calls:
             message["tool_calls"] = calls
-        message |= self.message_extra(placed.message, index, origin)
+        message |= extra
         self.put(index, message)
         self.is_open = True
         self.is_paused = placed.message.stop_reason == "pause_turn"
@@ -195,7 +222,14 @@ class ChatWriter(FlatWriter):
                 self.last_index,
                 "white space at the end of the prefill is left out",
             )
-            self.written[-1] = last | {"content": trimmed}
+            if trimmed or last.keys() - {"role", "content"}:
+                self.written[-1] = last | {"content": trimmed or None}
+                return
+            # Nothing is left of it: the message before it is the last one.
+            self.written.pop()
+            self.is_open = bool(self.written) and self.written[-1].get("role") == "assistant"
+            if self.is_open:
+                self.trim()
 
     def body_messages(self, system: list[str]) -> list[Any]:
         """The messages of the body."""
@@ -216,8 +250,7 @@ class ChatWriter(FlatWriter):
             if last is None or last["role"] != message["role"] or last["role"] == "tool":
                 joined.append(message)
                 continue
-            content = _parts_of(last["content"]) + _parts_of(message["content"])
-            joined[-1] = {**last, **message, "content": _content(content)}
+            joined[-1] = _joined(last, message)
             self.notes.add("messages_merged", None, f"two messages of the {last['role']} are one")
         return joined
 
@@ -242,9 +275,17 @@ def _parts_of(content: Any) -> list[Part]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _filename(medium: Medium) -> str:
-    ending = {"application/pdf": "pdf", "text/plain": "txt"}.get(medium.media_type or "", "bin")
-    return f"document.{ending}"
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two messages of one role as one: texts and lists of both, in their order."""
+    joined = first | second
+    for name in first.keys() & second.keys() - {"role", "content"}:
+        ours, theirs = first[name], second[name]
+        if isinstance(ours, str) and isinstance(theirs, str):
+            joined[name] = f"{ours}\n\n{theirs}"
+        elif isinstance(ours, list) and isinstance(theirs, list):
+            joined[name] = [*ours, *theirs]
+    joined["content"] = _content(_parts_of(first["content"]) + _parts_of(second["content"]))
+    return joined
 
 
 def body_of(
@@ -271,10 +312,7 @@ def body_of(
         body["stream_options"] = {"include_usage": True}
     reasoning = _reasoning(parameters, has_tools=bool(tools))
     is_thinking = bool(reasoning) or target.capabilities.thinks_by_default
-    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
-    for name, value in (("temperature", temperature), ("top_p", top_p)):
-        if value is not None:
-            body[name] = value
+    body |= sampling_members(parameters, is_thinking=is_thinking)
     if words := parameters.stop_words(limit=habits.max_stop):
         body["stop"] = words
     body |= reasoning
@@ -282,18 +320,10 @@ def body_of(
         body["response_format"] = {"type": "json_schema", "json_schema": form}
     elif parameters.wants_json_object():
         body["response_format"] = {"type": "json_object"}
-    refuse_marks(request.cache, parameters.notes)
-    if request.cache.key is not None:
-        if habits.prompt_cache_key:
-            body["prompt_cache_key"] = parameters.clean(request.cache.key, "the key of the cache")
-        else:
-            parameters.notes.add(
-                "cache_control_dropped", None, "the vendor has no key of the cache"
-            )
-    if (choice := _tool_choice(parameters, tools)) is not None:
-        body["tool_choice"] = choice
-    if (parallel := parameters.parallel(tools)) is not None:
-        body["parallel_tool_calls"] = parallel
+    body |= cache_members(parameters)
+    body |= tool_members(
+        parameters, tools, lambda name: {"type": "function", "function": {"name": name}}
+    )
     if tools:
         body["tools"] = [_tool(tool) for tool in tools]
     if writer.is_open and writer.may_end:
@@ -314,19 +344,6 @@ def _tool(tool: Tool | RawJson) -> Any:
     return {"type": "function", "function": function}
 
 
-def _tool_choice(parameters: Parameters, tools: list[Tool | RawJson]) -> Any:
-    kind = parameters.tool_choice(tools, is_thinking=False)
-    requested = parameters.request.tool_choice
-    if kind is None or requested is None:
-        return None
-    if kind not in parameters.target.habits.tool_choices:
-        parameters.drop("tool_choice", f"the vendor does not take {kind!r}")
-        return None
-    if kind == "tool":
-        return {"type": "function", "function": {"name": requested.name}}
-    return parameters.target.habits.tool_choice_required if kind == "required" else kind
-
-
 def _reasoning(parameters: Parameters, *, has_tools: bool) -> dict[str, Any]:
     """The members that ask for thinking."""
     reasoning = parameters.request.reasoning
@@ -344,17 +361,14 @@ def _reasoning(parameters: Parameters, *, has_tools: bool) -> dict[str, Any]:
         if takes.thinking or takes.thinks_by_default:
             parameters.drop("reasoning", "the model's thinking cannot be switched off")
         return {}
+    effort: str | None = None
     if habits.effort_member is None:
         parameters.drop("reasoning", "the vendor takes no effort")
-        return {}
-    if has_tools and not is_off and not takes.effort_with_tools:
+    elif has_tools and not is_off and not takes.effort_with_tools:
         parameters.drop("reasoning", "the model takes no effort together with tools")
+    else:
+        effort = parameters.effort()
+    if effort is None or habits.effort_member is None:
         return {}
-    effort = parameters.effort()
-    if effort is None:
-        return {}
-    return (
-        {"reasoning": {"effort": effort}}
-        if habits.effort_member == "reasoning"
-        else {"reasoning_effort": effort}
-    )
+    said: Any = {"effort": effort} if habits.effort_member == "reasoning" else effort
+    return {habits.effort_member: said}

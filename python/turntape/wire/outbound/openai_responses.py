@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from turntape.wire.outbound.caching import refuse_marks
-from turntape.wire.outbound.flat import FlatWriter, json_schema_form, system_role
+from turntape.wire.outbound.flat import (
+    FlatWriter,
+    cache_members,
+    json_schema_form,
+    sampling_members,
+    system_role,
+    tool_members,
+)
 from turntape.wire.outbound.media import WireMedia
 from turntape.wire.outbound.raw import raw_object
 from turntape.wire.outbound.signatures import encrypted_item
@@ -38,6 +44,7 @@ class ResponsesWriter(FlatWriter):
     """Writes a history as the items of Responses."""
 
     text_type = "input_text"
+    has_citations = True
     media = WireMedia({"image": None, "document": None}, frozenset({"image", "document"}))
 
     def __init__(self, *arguments: Any) -> None:
@@ -107,7 +114,7 @@ class ResponsesWriter(FlatWriter):
         if medium.url is not None:
             part["file_url"] = medium.url
         else:
-            part["filename"] = "document.pdf"
+            part["filename"] = medium.filename
             part["file_data"] = medium.data_uri
         return part | extra
 
@@ -219,9 +226,9 @@ class ResponsesWriter(FlatWriter):
         return {"type": "message", "role": role, "content": parts}
 
     def trim(self) -> None:
-        last = self.written[-1]
-        if not isinstance(last, dict) or last["type"] != "message":
+        if not isinstance(self.written[-1], dict) or self.written[-1]["type"] != "message":
             return
+        last = cast("dict[str, Any]", self.written[-1])
         text = last["content"][-1]
         trimmed = text["text"].rstrip()
         if trimmed == text["text"]:
@@ -231,7 +238,11 @@ class ResponsesWriter(FlatWriter):
             self.last_index,
             "white space at the end of the prefill is left out",
         )
-        self.written[-1] = last | {"content": [*last["content"][:-1], text | {"text": trimmed}]}
+        content = [*last["content"][:-1], *([text | {"text": trimmed}] if trimmed else [])]
+        if content:
+            self.written[-1] = last | {"content": content}
+        else:
+            self.written.pop()
 
 
 _ITEM: Final = "\0item"
@@ -263,17 +274,13 @@ def body_of(
         InvalidRequest: Something is refused.
     """
     request, target = parameters.request, parameters.target
-    habits = target.habits
     body: dict[str, Any] = {"model": target.model}
     if (limit := parameters.max_tokens()) is not None:
         body["max_output_tokens"] = limit
     body |= {"stream": request.stream, "store": False, "include": list(_INCLUDED)}
     reasoning = _reasoning(parameters)
     is_thinking = bool(reasoning) or target.capabilities.thinks_by_default
-    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
-    for name, value in (("temperature", temperature), ("top_p", top_p)):
-        if value is not None:
-            body[name] = value
+    body |= sampling_members(parameters, is_thinking=is_thinking)
     if request.stop:
         parameters.drop("stop", "this wire has no stop words")
     if reasoning:
@@ -282,25 +289,8 @@ def body_of(
         body["text"] = {"format": {"type": "json_schema", **form}}
     elif parameters.wants_json_object():
         body["text"] = {"format": {"type": "json_object"}}
-    refuse_marks(request.cache, parameters.notes)
-    if request.cache.key is not None:
-        if habits.prompt_cache_key:
-            body["prompt_cache_key"] = parameters.clean(request.cache.key, "the key of the cache")
-        else:
-            parameters.notes.add(
-                "cache_control_dropped", None, "the vendor has no key of the cache"
-            )
-    kind = parameters.tool_choice(tools, is_thinking=False)
-    choice = request.tool_choice
-    if kind is not None and choice is not None:
-        if kind not in habits.tool_choices:
-            parameters.drop("tool_choice", f"the vendor does not take {kind!r}")
-        else:
-            body["tool_choice"] = (
-                {"type": "function", "name": choice.name} if kind == "tool" else kind
-            )
-    if (parallel := parameters.parallel(tools)) is not None:
-        body["parallel_tool_calls"] = parallel
+    body |= cache_members(parameters)
+    body |= tool_members(parameters, tools, lambda name: {"type": "function", "name": name})
     if tools:
         body["tools"] = [_tool(tool) for tool in tools]
     if system:

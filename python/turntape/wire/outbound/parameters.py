@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from turntape.errors import InvalidRequest, UnsupportedContent
 from turntape.requests import RawTool
+from turntape.wire.dialect import Dialect
 from turntape.wire.outbound.raw import raw_object
 from turntape.wire.outbound.surrogates import mended_text
 from turntape.wire.raw_json import RawJson, write_json
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.target import Target
 
 __all__ = ["Parameters", "Tool"]
+
+_GREATEST_SAMPLING: Final = {Dialect.ANTHROPIC: 1, Dialect.BEDROCK_CONVERSE: 1}
+"""The greatest ``temperature`` and ``top_p``, where the wire itself and not the model says it."""
+
+_TYPED_SCHEMAS: Final = frozenset({Dialect.ANTHROPIC, Dialect.BEDROCK_CONVERSE})
+"""The wires on which the schema of a tool must have the type ``object``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,10 @@ class Parameters:
         """What the host says before everything, but for what says nothing."""
         system = self.request.system
         texts = [system] if isinstance(system, str) else [block.text for block in system or ()]
+        if not isinstance(system, str) and any(block.extra is not None for block in system or ()):
+            self.notes.add(
+                "content_unsupported", None, "what the system text carries beside it is left out"
+            )
         return [
             self.clean(text, "the system text") for text in texts if text and not text.isspace()
         ]
@@ -122,7 +133,11 @@ class Parameters:
             self.drop("strict", f"the model cannot be held to {what}")
             strict = False
         description = self.clean(tool.description, f"the description of {tool.name!r}")
-        return Tool(tool.name, description, self.value(tool.input_schema, what), strict)
+        schema = self.value(tool.input_schema, what)
+        if schema.text == "{}" and self.target.dialect in _TYPED_SCHEMAS:
+            # They want to be told that arguments are an object, which they are anyway.
+            schema = RawJson('{"type":"object"}')
+        return Tool(tool.name, description, schema, strict)
 
     def number(self, name: str, value: float | None) -> float | None:
         """A number that JSON can say.
@@ -134,11 +149,20 @@ class Parameters:
             raise InvalidRequest(f"{name} is no finite number")
         return value
 
+    def _within_range(self, name: str, value: float | None) -> float | None:
+        """A number of sampling, if the wire says how great it may be and it is not greater."""
+        value = self.number(name, value)
+        most = _GREATEST_SAMPLING.get(self.target.dialect)
+        if value is None or most is None or 0 <= value <= most:
+            return value
+        self.drop(name, f"this wire takes 0 to {most}, not {value}")
+        return None
+
     def sampling(self, *, is_thinking: bool) -> tuple[float | None, float | None]:
         """``temperature`` and ``top_p``, as far as the model takes them."""
         takes = self.target.capabilities
-        temperature = self.number("temperature", self.request.temperature)
-        top_p = self.number("top_p", self.request.top_p)
+        temperature = self._within_range("temperature", self.request.temperature)
+        top_p = self._within_range("top_p", self.request.top_p)
         if temperature is not None and not takes.temperature:
             self.drop("temperature", "the model does not take it")
             temperature = None
@@ -166,15 +190,18 @@ class Parameters:
             return words[:limit]
         return words
 
-    def max_tokens(self) -> int | None:
+    def max_tokens(self, *, least: int = 1) -> int | None:
         """The limit on the answer.
 
+        Args:
+            least: The least that the wire takes.
+
         Raises:
-            InvalidRequest: It is no positive number.
+            InvalidRequest: It is less.
         """
         limit = self.request.max_tokens
-        if limit is not None and limit < 1:
-            raise InvalidRequest(f"max_tokens is at least 1, not {limit}")
+        if limit is not None and limit < least:
+            raise InvalidRequest(f"max_tokens is at least {least}, not {limit}")
         return limit
 
     def tool_choice(self, tools: list[Tool | RawJson], *, is_thinking: bool) -> str | None:

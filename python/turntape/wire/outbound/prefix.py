@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from turntape.wire.raw_json import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from turntape.wire.outbound.writer import Part
 
-__all__ = ["Prefix", "Comparison"]
+__all__ = ["Comparison", "Prefix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +40,44 @@ class Prefix:
         trace: What was written for them.
     """
 
-    __slots__ = ("_by_place", "_places", "_seed")
+    __slots__ = ("_places", "_seed", "_trace")
 
     def __init__(
         self,
         seed: Any,
         places: Sequence[int],
-        trace: Iterable[tuple[int, Part, bool]],
+        trace: Sequence[tuple[int, Part, bool]],
     ) -> None:
-        self._seed = blake2b(write_json(seed)[0], digest_size=16).hexdigest()
+        # Nothing is worked out before somebody asks: most requests are sent and forgotten.
+        self._seed = seed
         self._places = places
-        self._by_place: dict[int, list[tuple[Part, bool]]] = {}
-        for place, part, is_thinking in trace:
-            self._by_place.setdefault(place, []).append((part, is_thinking))
+        self._trace = trace
+
+    def _start(self) -> str:
+        return blake2b(write_json(self._seed)[0], digest_size=16).hexdigest()
+
+    def _by_place(self) -> dict[int, list[tuple[Part, bool]]]:
+        by_place: dict[int, list[tuple[Part, bool]]] = {}
+        for place, part, is_thinking in self._trace:
+            by_place.setdefault(place, []).append((part, is_thinking))
+        return by_place
 
     def digests(self) -> tuple[str, ...]:
         """One digest a message: of it and of everything before it."""
-        digest, digests = self._seed, list[str]()
+        digest, digests, by_place = self._start(), list[str](), self._by_place()
         for place in self._places:
-            digest = self._next(digest, [part for part, _ in self._by_place.get(place, ())])
+            digest = self._next(digest, [part for part, _ in by_place.get(place, ())])
             digests.append(digest)
         return tuple(digests)
 
     def compare(self, previous: Sequence[str]) -> Comparison:
         """Compare with the digests of the last request of this conversation."""
-        digest = self._seed
+        digest, by_place = self._start(), self._by_place()
         without: set[int] = set()
         for number, place in enumerate(self._places):
             if number >= len(previous):
                 break
-            parts = self._by_place.get(place, ())
+            parts = by_place.get(place, ())
             kept = self._next(digest, [part for part, _ in parts])
             if kept != previous[number]:
                 spoken = [part for part, is_thinking in parts if not is_thinking]

@@ -13,7 +13,7 @@ from turntape.wire.raw_json import RawJson
 if TYPE_CHECKING:
     from turntape.wire.outbound.notes import Notes
 
-__all__ = ["EMPTY_OBJECT", "extra_members", "raw_object"]
+__all__ = ["EMPTY_OBJECT", "extra_members", "members_of", "raw_object"]
 
 EMPTY_OBJECT = RawJson("{}")
 """What goes out where there are no arguments."""
@@ -37,7 +37,7 @@ def raw_object(text: str, what: str, index: int | None, notes: Notes) -> RawJson
         text = mended
     fault = check_arguments(text)
     if fault is not None or not text.strip():
-        if fault is not None and fault[0] == "too_deep" and _is_object(text):
+        if fault is not None and fault[0] == "too_deep" and members_of(text):
             return RawJson(text)
         raise InvalidRequest(f"{what} is no JSON object")
     return RawJson(text)
@@ -59,8 +59,10 @@ def extra_members(text: str, what: str, index: int | None, notes: Notes) -> dict
     return cast("dict[str, Any]", members)
 
 
-def _is_object(text: str) -> bool:
+def members_of(text: str) -> dict[str, Any]:
+    """The members of a JSON object; none where it is no such text."""
     try:
-        return isinstance(json.loads(text), dict)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, cast
+from turntape.wire.outbound.raw import members_of
 
 __all__ = ["bare_signature", "encrypted_item"]
 
@@ -21,9 +20,9 @@ def bare_signature(signature: str) -> str | None:
     >>> bare_signature('{"type":"reasoning.text","signature":"U0lH"}')
     'U0lH'
     """
-    entry = _object(signature)
-    if entry is None:
+    if not signature.startswith("{"):
         return signature
+    entry = members_of(signature)
     found = entry.get("signature")
     return found if isinstance(found, str) and found else None
 
@@ -34,20 +33,8 @@ def encrypted_item(signature: str) -> tuple[str, str | None] | None:
     >>> encrypted_item('{"encrypted_content":"RU5D","id":"rs_1"}')
     ('RU5D', 'rs_1')
     """
-    entry = _object(signature)
-    if entry is None:
-        return None
+    entry = members_of(signature)
     content, item_id = entry.get("encrypted_content"), entry.get("id")
     if not isinstance(content, str) or not content:
         return None
     return content, item_id if isinstance(item_id, str) and item_id else None
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None

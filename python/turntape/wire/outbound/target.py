@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turntape.wire.capabilities import model_name
@@ -69,45 +70,51 @@ class Target:
         default_factory=dict[tuple["str | None", "str | None", "Dialect | None"], Origin]
     )
 
-    @property
-    def signer(self) -> str:
-        """Who makes the signatures of the target; empty where that is not known."""
-        return self._signer(self.vendor or None, self.model)
-
     def origin(self, message: Message) -> Origin:
         """What a message's origin means here."""
         key = (message.vendor, message.model, message.dialect)
         origin = self._origins.get(key)
         if origin is None:
-            origin = self._origins[key] = self._find(*key)
+            origin = self._origins[key] = _origin_of(
+                self.table,
+                (self.dialect, self.model, self.vendor, self.carry_signatures),
+                key,
+            )
         return origin
 
-    def _find(self, vendor: str | None, model: str | None, dialect: Dialect | None) -> Origin:
-        theirs, ours = self._signer(vendor, model), self.signer
-        is_foreign = bool(theirs and ours and theirs != ours)
-        is_same_wire = dialect == self.dialect
-        return Origin(
-            is_own_wire=is_same_wire and not is_foreign,
-            is_signed_for=self._carries(theirs, ours, model, is_same_wire=is_same_wire),
-            is_foreign=is_foreign,
-        )
 
-    def _carries(self, theirs: str, ours: str, model: str | None, *, is_same_wire: bool) -> bool:
-        if self.carry_signatures != "same_vendor":
-            return self.carry_signatures == "always"
-        if theirs != ours:
-            # A history that was read back names no model: what came over a wire goes back over it.
-            return is_same_wire and not theirs and model is None
-        if model is None:
-            return bool(theirs) or is_same_wire
-        group = self.capabilities.signature_group
-        if not theirs:
-            return is_same_wire and model_name(model) == model_name(self.model)
-        return not group or self.table.of(model, self.dialect).signature_group == group
+# Makers and families are found by patterns; a conversation asks for the same few again and again.
+@lru_cache(maxsize=1024)
+def _origin_of(
+    table: CapabilityTable,
+    target: tuple[Dialect, str, str, CarrySignatures],
+    source: tuple[str | None, str | None, Dialect | None],
+) -> Origin:
+    """What an origin means to a target: vendor, model and wire of each."""
+    dialect, our_model, our_vendor, carry = target
+    vendor, model, their_dialect = source
+    theirs, ours = _signer(table, vendor, model), _signer(table, our_vendor, our_model)
+    is_foreign = bool(theirs and ours and theirs != ours)
+    is_same_wire = their_dialect == dialect
+    if carry != "same_vendor":
+        is_signed_for = carry == "always"
+    elif theirs != ours:
+        # A history that was read back names no model: what came over a wire goes back over it.
+        is_signed_for = is_same_wire and not theirs and model is None
+    elif model is None:
+        is_signed_for = bool(theirs) or is_same_wire
+    elif not theirs:
+        is_signed_for = is_same_wire and model_name(model) == model_name(our_model)
+    else:
+        group = table.of(our_model, dialect).signature_group
+        is_signed_for = not group or table.of(model, dialect).signature_group == group
+    return Origin(is_same_wire and not is_foreign, is_signed_for, is_foreign)
 
-    def _signer(self, vendor: str | None, model: str | None) -> str:
-        maker = None if model is None else self.table.maker_of(model)
-        # OpenAI's models on Azure sign with Azure's keys; other hosts pass on what the maker's models sign.
-        if vendor == "azure" and maker in {None, "openai"}:
-            return vendor
-        return maker or vendor or ""
+
+def _signer(table: CapabilityTable, vendor: str | None, model: str | None) -> str:
+    """Who makes signatures; empty where that is not known."""
+    maker = None if model is None else table.maker_of(model)
+    # OpenAI's models on Azure sign with Azure's keys; other hosts pass on what the maker's models sign.
+    if vendor == "azure" and maker in {None, "openai"}:
+        return vendor
+    return maker or vendor or ""

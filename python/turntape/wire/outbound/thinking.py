@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from turntape.wire.outbound.parameters import Parameters
 
-__all__ = ["budget_for", "claude_thinking_off"]
+__all__ = ["UNSIGNED_ROUND", "budget_for", "claude_thinking_off"]
+
+UNSIGNED_ROUND: Final = "the last round of calls has no signed thinking to go on from"
+"""Why a Claude model is told not to think although a budget is given."""
 
 
 def budget_for(parameters: Parameters, *, limit: int | None) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from turntape._native import check_arguments
 from turntape.errors import InvalidRequest, UnsupportedContent
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.notes import Notes
     from turntape.wire.outbound.target import Origin, Target
 
-__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer"]
+__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer", "Written"]
 
-Part = dict[str, Any] | RawJson
+Part: TypeAlias = dict[str, Any] | RawJson
 """One block, part or item of a body."""
+
+Written: TypeAlias = tuple[int, Part, bool]
+"""A part as it was written: its place in the history, the part, and whether it is thinking."""
 
 MEDIA_TYPES = frozenset({"image", "audio", "video", "document"})
 """The ``type`` of each block that is a medium."""
@@ -61,6 +65,17 @@ class Call:
 _NO_EXTRA: dict[str, Any] = {}
 
 
+class _Refused(dict[str, Any]):
+    """What writes the blocks of one role; a block of another role is an error."""
+
+    def __init__(self, where: str, writers: dict[str, Any]) -> None:
+        super().__init__(writers)
+        self._where = where
+
+    def __missing__(self, kind: str) -> Any:
+        raise InvalidRequest(f"{kind!r} stands {self._where}, not here")
+
+
 class Writer(ABC):
     """Writes the messages of a history, one after the other, never looking ahead.
 
@@ -70,11 +85,17 @@ class Writer(ABC):
             whether a prefix is the same.
         id_map: Of each id, the ids that were sent for its uses, in order.
         is_blank_empty: Whether text of white space alone is refused like empty text.
+        has_citations: Whether texts can carry citations.
+        signs_texts: Whether texts can carry signatures.
+        signs_calls: Whether calls can.
         media: What the wire has a place for in messages of the user.
         result_media: The kinds of media that may stand in results.
     """
 
     is_blank_empty: ClassVar[bool] = False
+    has_citations: ClassVar[bool] = False
+    signs_texts: ClassVar[bool] = False
+    signs_calls: ClassVar[bool] = False
     media: ClassVar[WireMedia] = WireMedia({}, frozenset())
     result_media: ClassVar[frozenset[str]] = frozenset()
 
@@ -91,10 +112,24 @@ class Writer(ABC):
         self.ids = ids
         self.names = names
         self.without_thinking = without_thinking
-        self.trace: list[tuple[int, Part, bool]] = []
+        self.trace: list[Written] = []
         self.id_map: dict[str, list[str]] = {}
         self._calls: dict[str, list[Call]] = {}
         self._order = 0
+        said: dict[str, Any] = {"text": self._text, "provider_block": self.provider_part}
+        media = dict.fromkeys(MEDIA_TYPES, self.medium)
+        # What writes a block of each type, by who says it.
+        self._of_user: dict[str, Any] = _Refused("in a turn of the model's", said | media)
+        self._of_assistant: dict[str, Any] = _Refused(
+            "in a message of the user's",
+            said
+            | dict.fromkeys(MEDIA_TYPES, self.assistant_media)
+            | {
+                "tool_use": self._call,
+                "thinking": self._thinking,
+                "redacted_thinking": self._redacted,
+            },
+        )
 
     # What each wire says in its own way -------------------------------------------------------------
 
@@ -107,7 +142,7 @@ class Writer(ABC):
         """Signed thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
-    def redacted_part(self, block: RedactedThinkingBlock) -> Part | None:
+    def redacted_part(self, block: RedactedThinkingBlock, placed: Placed) -> Part | None:
         """Redacted thinking that counts here; None where this wire cannot say it."""
 
     @abstractmethod
@@ -161,23 +196,10 @@ class Writer(ABC):
         self._calls = {}
         self._order = 0
         parts: list[Part] = []
+        write = self._of_assistant
         for place, block in enumerate(placed.content):
-            part: Part | None
             try:
-                if block.type == "text":
-                    part = self._text(block, placed, origin)
-                elif block.type == "tool_use":
-                    part = self._call(block, placed, origin)
-                elif block.type == "thinking":
-                    part = self._thinking(block, placed, origin)
-                elif block.type == "redacted_thinking":
-                    part = self._redacted(block, placed, origin)
-                elif block.type == "provider_block":
-                    part = self.provider_part(block, index, origin)
-                elif block.type == "tool_result":
-                    raise InvalidRequest("a result stands in a message of the user, not here")
-                else:
-                    part = self.assistant_media(block, placed, origin)
+                part = write[block.type](block, placed, origin)
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -192,24 +214,14 @@ class Writer(ABC):
         origin = self.target.origin(placed.message)
         results: list[tuple[Call, Part]] = []
         parts: list[Part] = []
+        write = self._of_user
         for place, block in enumerate(placed.content):
             try:
-                part: Part | None
-                if block.type == "text":
-                    part = self._text(block, placed, origin)
-                elif block.type == "tool_result":
+                if block.type == "tool_result":
                     call = self._calls[block.tool_use_id].pop(0)
-                    part = self.result_part(call, block, placed, place, origin)
-                    results.append((call, part))
+                    results.append((call, self.result_part(call, block, placed, place, origin)))
                     continue
-                elif block.type == "provider_block":
-                    part = self.provider_part(block, index, origin)
-                elif block.type in MEDIA_TYPES:
-                    part = self.medium(block, placed, origin)  # type: ignore[arg-type]
-                else:
-                    raise InvalidRequest(
-                        f"{block.type!r} stands in a turn of the model's, not here"
-                    )
+                part = write[block.type](block, placed, origin)
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -233,13 +245,29 @@ class Writer(ABC):
     # Blocks -----------------------------------------------------------------------------------------
 
     def _text(self, block: Text, placed: Placed, origin: Origin) -> Part | None:
-        text = self.clean(block.text, placed.index)
-        if self.is_empty(text) and not self.keeps_empty(block, origin):
+        text = block.text
+        if not text.isascii():
+            text = self.clean(text, placed.index)
+        if (not text or (self.is_blank_empty and text.isspace())) and not self.keeps_empty(
+            block, origin
+        ):
             self._left_out(placed.index)
             return None
+        if block.citations or block.signature is not None:
+            self._note_unsaid(block, placed, origin)
         return self.text_part(block, text, placed, origin)
 
-    def keeps_empty(self, block: Text, origin: Origin) -> bool:  # noqa: ARG002
+    def _note_unsaid(self, block: Text, placed: Placed, origin: Origin) -> None:
+        """Note what a text carries that goes back to its own wire alone."""
+        if block.citations and not (origin.is_own_wire and self.has_citations):
+            self.notes.add(
+                "content_unsupported", placed.index, "the citations of a text are left out"
+            )
+        signed_here = self.signs_texts and origin.is_own_wire and origin.is_signed_for
+        if block.signature is not None and not signed_here:
+            self.drop_reasoning(placed.index, "the signature of a text means nothing here")
+
+    def keeps_empty(self, block: Text, origin: Origin) -> bool:
         """Whether an empty text goes out because of what it carries."""
         return False
 
@@ -254,9 +282,11 @@ class Writer(ABC):
         call = Call(block, sent_id, name, self._order, extra)
         self._order += 1
         waiting.append(call)
+        if block.signature is not None and not self.signs_calls:
+            self.drop_reasoning(index, f"the signature of {block.id!r} means nothing here")
         return self.call_part(call, placed, origin)
 
-    def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:  # noqa: ARG002
+    def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
         """The id of a call as it is sent, noted where it is another."""
         sent = self.ids.take(block.id)
         self.id_map.setdefault(block.id, []).append(sent)
@@ -266,44 +296,50 @@ class Writer(ABC):
 
     def _thinking(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
         if placed.index in self.without_thinking:
-            return self.drop_reasoning(placed.index, "what stands before it has changed")
+            self.drop_reasoning(placed.index, "what stands before it has changed")
+            return None
         if block.signature is None:
             return self.unsigned_part(block, placed, origin)
         if not origin.is_signed_for:
-            return self.drop_reasoning(placed.index, "its signature means nothing here")
+            self.drop_reasoning(placed.index, "its signature means nothing here")
+            return None
         part = self.signed_part(block, placed, origin)
         if part is None:
-            return self.drop_reasoning(placed.index, "its signature cannot be sent on this wire")
+            self.drop_reasoning(placed.index, "its signature cannot be sent on this wire")
+            return None
         return part
 
-    def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
+    def unsigned_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
         """Thinking without a signature, which most wires do not want back."""
-        return self.drop_reasoning(placed.index, "it is not signed")
+        self.drop_reasoning(placed.index, "it is not signed")
+        return None
 
     def _redacted(
         self, block: RedactedThinkingBlock, placed: Placed, origin: Origin
     ) -> Part | None:
         if placed.index in self.without_thinking:
-            return self.drop_reasoning(placed.index, "what stands before it has changed")
-        part = self.redacted_part(block) if origin.is_signed_for else None
+            self.drop_reasoning(placed.index, "what stands before it has changed")
+            return None
+        part = self.redacted_part(block, placed) if origin.is_signed_for else None
         if part is None:
-            return self.drop_reasoning(placed.index, "what is redacted means nothing here")
+            self.drop_reasoning(placed.index, "what is redacted means nothing here")
+            return None
         return part
 
     def drop_reasoning(self, index: int, why: str) -> None:
         """Note that thinking is left out."""
         self.notes.add("reasoning_dropped", index, f"thinking is left out: {why}")
 
-    def provider_part(self, block: ProviderBlock, index: int, origin: Origin) -> Part | None:
+    def provider_part(self, block: ProviderBlock, placed: Placed, origin: Origin) -> Part | None:
         """A block of the provider's own: as it stands to where it came from, left out elsewhere."""
         if not origin.is_own_wire:
             self.notes.add(
-                "content_unsupported", index, f"{block.kind!r} is left out: another wire's"
+                "content_unsupported", placed.index, f"{block.kind!r} is left out: another wire's"
             )
             return None
-        return raw_object(block.json, f"the block {block.kind!r}", index, self.notes)
+        return raw_object(block.json, f"the block {block.kind!r}", placed.index, self.notes)
 
-    def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:  # noqa: ARG002
+    def assistant_media(self, block: Any, placed: Placed, origin: Origin) -> Part | None:
         """A medium in a turn of the model's, which most wires have no place for."""
         self.notes.add(
             "content_unsupported", placed.index, f"{block.type!r} of the model's is left out"
@@ -349,6 +385,8 @@ class Writer(ABC):
                 raise
             self.notes.add("image_placeholder", index, f"a text stands in: {error}")
             return None
+        if medium.url is not None:
+            medium = replace(medium, url=self.clean(medium.url, index))
         if medium.correction is not None:
             self.notes.add("media_type_corrected", index, medium.correction)
         return medium
@@ -397,9 +435,12 @@ class Writer(ABC):
 
     def arguments_object(self, block: ToolUse, index: int) -> RawJson:
         """Arguments for a wire that takes an object: the same JSON text, ``{}`` where they are none."""
-        text = self.arguments_text(block, index)
+        text = block.arguments
         if text == "{}":
             return EMPTY_OBJECT
+        # Escapes and letters beyond ASCII are looked at, blank texts and the rest are not.
+        if "\\u" in text or not text.isascii() or not text or text.isspace():
+            text = self.arguments_text(block, index)
         fault = check_arguments(text)
         if fault is not None:
             self.notes.add(

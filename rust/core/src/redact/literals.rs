@@ -170,6 +170,12 @@ fn exact(hir: &Hir) -> Option<Vec<Vec<u8>>> {
             }
             all
         }
+        // There or not: both are literals.
+        HirKind::Repetition(repetition) if (repetition.min, repetition.max) == (0, Some(1)) => {
+            let mut both = exact(&repetition.sub)?;
+            both.push(Vec::new());
+            both
+        }
         HirKind::Repetition(repetition) => {
             let times = repetition.max.filter(|max| *max == repetition.min)?;
             if times as usize > LONGEST {

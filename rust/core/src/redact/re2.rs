@@ -34,12 +34,14 @@ pub(super) fn parse(pattern: &str) -> Result<Hir, String> {
     Ok(whole_characters(&hir))
 }
 
-/// Compiles one regex or several into an engine.
+/// Compiles one regex or several into an engine, with or without a filter that looks for literals first:
+/// where attempts are few and begin where literals are known to be, such a filter only runs ahead of them.
 ///
 /// # Errors
 /// It is larger than the limit.
-pub(super) fn compile(hirs: &[Hir]) -> Result<Regex, String> {
+pub(super) fn compile(hirs: &[Hir], filter: bool) -> Result<Regex, String> {
     let config = meta::Config::new()
+        .auto_prefilter(filter)
         .utf8_empty(false)
         .nfa_size_limit(Some(SIZE_LIMIT))
         .hybrid_cache_capacity(CACHE);
@@ -275,7 +277,7 @@ mod tests {
     use super::{compile, parse, translate};
 
     fn finds(pattern: &str, text: &str) -> Option<String> {
-        let regex = compile(&[parse(pattern).expect(pattern)]).expect(pattern);
+        let regex = compile(&[parse(pattern).expect(pattern)], true).expect(pattern);
         let found = regex.find(text)?;
         Some(text[found.range()].to_owned())
     }
@@ -337,7 +339,7 @@ mod tests {
             assert!(parse(pattern).is_err(), "{pattern}");
         }
         let huge = parse("(?:[ab]{1000}){1000}").expect("a regex");
-        let error = compile(&[huge]).expect_err("too large");
+        let error = compile(&[huge], true).expect_err("too large");
         assert!(error.contains("larger than"), "{error}");
     }
 

@@ -117,7 +117,8 @@ impl Rule {
             ));
         }
         let hir = re2::parse(&spec.regex).map_err(fail)?;
-        let regex = re2::compile(std::slice::from_ref(&hir)).map_err(fail)?;
+        let needles = literals::required(&hir);
+        let regex = re2::compile(std::slice::from_ref(&hir), needles.is_none()).map_err(fail)?;
         let groups = hir.properties().explicit_captures_len();
         if spec.secret_group > groups {
             return Err(fail(format!(
@@ -130,7 +131,7 @@ impl Rule {
             id: spec.id.clone(),
             placeholder: format!("[REDACTED:{}]", spec.id).into_bytes(),
             regex,
-            needles: literals::required(&hir),
+            needles,
             longest: hir.properties().maximum_len(),
             gated: !spec.keywords.is_empty() && spec.keywords.iter().all(|word| !word.is_empty()),
             secret_group: spec.secret_group,
@@ -212,7 +213,7 @@ impl Allow {
             let hirs: Result<Vec<_>, _> =
                 spec.regexes.iter().map(|each| re2::parse(each)).collect();
             let within = |error| format!("in an allowlist: {error}");
-            Some(re2::compile(&hirs.map_err(within)?).map_err(within)?)
+            Some(re2::compile(&hirs.map_err(within)?, true).map_err(within)?)
         };
         let stopwords = if spec.stopwords.is_empty() {
             None

@@ -21,6 +21,10 @@ const MARKED_WITHIN: usize = 16;
 /// How many bytes may be walked for each byte of a window before attempts are no longer taken up anew.
 const PATIENCE: usize = 16;
 
+/// How many lanes the pass for literals runs in, and how much text they share at a time.
+const LANES: usize = 4;
+const BLOCK: usize = 16 << 10;
+
 /// What a literal is for.
 #[derive(Debug, Clone, Copy)]
 enum Use {
@@ -230,23 +234,77 @@ impl RuleSet {
         else {
             return;
         };
-        for (at, byte) in hay.iter().enumerate().skip(scan.at) {
-            state = automaton.next_state(Anchored::No, state, *byte);
-            if automaton.is_match(state) {
-                for index in 0..automaton.match_len(state) {
-                    let pattern = automaton.match_pattern(state, index);
-                    let start = at + 1 - automaton.pattern_len(pattern);
-                    for each in &self.uses[pattern.as_usize()] {
-                        match *each {
-                            Use::Keyword(rule) => progress[rule].open = true,
-                            Use::Needle(rule) => progress[rule].needles.push(start),
-                        }
+        let mut note = |at: usize, state: StateID| {
+            for index in 0..automaton.match_len(state) {
+                let pattern = automaton.match_pattern(state, index);
+                let start = at + 1 - automaton.pattern_len(pattern);
+                for each in &self.uses[pattern.as_usize()] {
+                    match *each {
+                        Use::Keyword(rule) => progress[rule].open = true,
+                        Use::Needle(rule) => progress[rule].needles.push(start),
                     }
                 }
+            }
+        };
+        let mut at = scan.at;
+        while let Some(block) = hay.get(at..at + BLOCK) {
+            if self.longest_literal > BLOCK / LANES {
+                break;
+            }
+            state = self.scan_block(automaton, block, state, |place, state| {
+                note(at + place, state);
+            });
+            at += BLOCK;
+        }
+        for (place, byte) in hay.iter().enumerate().skip(at) {
+            state = automaton.next_state(Anchored::No, state, *byte);
+            if automaton.is_match(state) {
+                note(place, state);
             }
         }
         scan.state = Some(state);
         scan.at = hay.len();
+    }
+
+    /// The same for a block, in lanes side by side: one alone waits for the memory at every byte.
+    fn scan_block(
+        &self,
+        automaton: &DFA,
+        block: &[u8],
+        first: StateID,
+        mut note: impl FnMut(usize, StateID),
+    ) -> StateID {
+        const LANE: usize = BLOCK / LANES;
+        let lane = |lane: usize| &block[lane * LANE..(lane + 1) * LANE];
+        let next = |state: StateID, byte: u8| automaton.next_state(Anchored::No, state, byte);
+        // The state depends on no more bytes than the longest literal has.
+        let enter = |lane: usize| {
+            let before = &block[lane * LANE - self.longest_literal..lane * LANE];
+            let start = automaton.start_state(Anchored::No).unwrap_or(first);
+            before.iter().fold(start, |state, byte| next(state, *byte))
+        };
+        let mut states = [first, enter(1), enter(2), enter(3)];
+        let mut found: [Vec<(usize, StateID)>; LANES] = Default::default();
+        let bytes = lane(0).iter().zip(lane(1)).zip(lane(2)).zip(lane(3));
+        for (at, (((a, b), c), d)) in bytes.enumerate() {
+            states = [
+                next(states[0], *a),
+                next(states[1], *b),
+                next(states[2], *c),
+                next(states[3], *d),
+            ];
+            if states.iter().any(|state| automaton.is_match(*state)) {
+                for ((number, state), found) in states.iter().enumerate().zip(&mut found) {
+                    if automaton.is_match(*state) {
+                        found.push((number * LANE + at, *state));
+                    }
+                }
+            }
+        }
+        for (at, state) in found.into_iter().flatten() {
+            note(at, state);
+        }
+        states[LANES - 1]
     }
 
     /// Finds the secrets of all matches that begin before the place up to which is to be decided.
@@ -371,6 +429,20 @@ impl Search<'_, '_> {
     fn around(&mut self, progress: &mut Progress, before: usize) {
         let longest = self.rule.longest.unwrap_or(0);
         let needles = std::mem::take(&mut progress.needles);
+        if before == 0 {
+            // Matches begin where literals do: nothing between them need be looked at.
+            for place in &needles {
+                if self.later(*place) {
+                    break;
+                }
+                if *place >= progress.from {
+                    let to = (place + longest).min(self.limit);
+                    self.at(progress, *place, to);
+                }
+            }
+            progress.needles = needles;
+            return;
+        }
         let mut places = needles.iter().copied().peekable();
         while let Some(place) = places.next() {
             let from = progress.from.max(place.saturating_sub(before));
@@ -387,6 +459,17 @@ impl Search<'_, '_> {
             self.each(progress, from, to, |_, _, _| true);
         }
         progress.needles = needles;
+    }
+
+    /// Takes the match that begins just there, if one does.
+    fn at(&mut self, progress: &mut Progress, from: usize, to: usize) {
+        let input = Input::new(self.view.hay)
+            .span(from..to)
+            .anchored(regex_automata::Anchored::Yes);
+        if let Some(found) = self.rule.regex.find(input) {
+            progress.from = found.end().max(from + 1);
+            self.accept(found.range(), to);
+        }
     }
 
     /// Searches from end to end.

@@ -80,6 +80,15 @@ def offload_structured_result(
 
     Raises:
         ValueError: There is no such option.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from turntape import ArtifactWriter, Image, UrlSource
+    >>> blocks = [Text("tide " * 5000), Image(UrlSource("https://tides.example/a.png"))]
+    >>> with TemporaryDirectory() as root:
+    ...     writer = ArtifactWriter(root, agent_id="scout", task_id="t1")
+    ...     shorter, artifacts = offload_structured_result(blocks, writer, 8192, "read_artifact")
+    >>> shorter[0].text.split(" bytes")[0], shorter[1] is blocks[1]
+    ('[artifact] kind=output path=outputs/scout/t1-result.md', True)
     """
     options = OffloadOptions.of(
         writer, threshold, read_tool, on_error, on_redactor_error, kind, abstract_budget
@@ -132,6 +141,15 @@ def offload_tool_result(
 
     Raises:
         ValueError: There is no such option.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from turntape import ArtifactWriter, ToolResult
+    >>> with TemporaryDirectory() as root:
+    ...     writer = ArtifactWriter(root, agent_id="scout", task_id="t1")
+    ...     result = ToolResult("c1", "low tide " * 5000)
+    ...     shorter, artifacts = offload_tool_result(result, writer, 8192, "read_artifact")
+    >>> len(result.content), len(shorter.content) < 1000, artifacts[0].stored_bytes
+    (45000, True, 45000)
     """
     content = result.content
     blocks, artifacts = offload_structured_result(
