@@ -20,6 +20,8 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from turntape import Effort, HistoryItem
@@ -69,7 +71,7 @@ _FORMATS = (
 )
 
 
-def plain_request(messages: list[HistoryItem], dialect: Dialect) -> ModelRequest:
+def plain_request(messages: Sequence[HistoryItem], dialect: Dialect) -> ModelRequest:
     """Ask a dialect's plainest model to go on with a history, and nothing more."""
     return ModelRequest(MODELS[dialect][0], messages, max_tokens=4096)
 
