@@ -298,22 +298,6 @@ def reasoning_without_proof(body: Body, pair: Pair) -> None:
 
 
 @kind(R)
-def reasoning_that_nothing_follows(body: Body, pair: Pair) -> None:
-    """The API refuses reasoning that nothing of its turn follows: left out, noted."""
-    if not pair.is_noted("reasoning_dropped"):
-        return
-    kept: list[Body] = []
-    follows = False
-    for item in reversed(body["input"]):
-        by_model = item.get("role", "assistant") == "assistant" and "output" not in item
-        if item.get("type") != "reasoning":
-            follows = by_model
-        if item.get("type") != "reasoning" or follows:
-            kept.append(item)
-    body["input"] = kept[::-1]
-
-
-@kind(R)
 def id_beside_its_reasoning(body: Body, pair: Pair) -> None:
     """A call's item id goes back beside its reasoning item only."""
     del pair
