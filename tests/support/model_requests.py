@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
@@ -20,6 +19,8 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from turntape import Effort, HistoryItem
@@ -69,7 +70,7 @@ _FORMATS = (
 )
 
 
-def plain_request(messages: list[HistoryItem], dialect: Dialect) -> ModelRequest:
+def plain_request(messages: Sequence[HistoryItem], dialect: Dialect) -> ModelRequest:
     """Ask a dialect's plainest model to go on with a history, and nothing more."""
     return ModelRequest(MODELS[dialect][0], messages, max_tokens=4096)
 
@@ -139,8 +140,3 @@ def model_requests(
         cache=CachePolicy() if stable else draw(_policies(len(history))),
         stream=draw(st.booleans()),
     )
-
-
-def for_model(request: ModelRequest, model: str) -> ModelRequest:
-    """Give a request for a model."""
-    return replace(request, model=model)
