@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from turntape._native import SecretMatcher, SecretStream
 from turntape.artifacts.rule_pack import default_rules
@@ -83,7 +83,8 @@ class NoRedaction:
         return "NoRedaction()"
 
 
-class SecretSpan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SecretSpan:
     """Where a secret stands.
 
     Attributes:
