@@ -57,6 +57,8 @@ _FORMATS: Final = {
     "audio/webm": "webm",
 }
 
+_OFF: Final = {"type": "disabled"}
+
 _DECLARED_SCHEMA: Final = RawJson('{"type":"object"}')
 
 
@@ -171,7 +173,8 @@ def body_of(
     limit = parameters.max_tokens()
     body: dict[str, Any] = {}
     more, effort = _thinking(parameters, limit, writer)
-    is_thinking = "thinking" in more or target.capabilities.thinks_by_default
+    said = more.get("thinking")
+    is_thinking = target.capabilities.thinks_by_default if said is None else said != _OFF
     temperature, top_p = parameters.sampling(is_thinking=is_thinking)
     inference = {
         "maxTokens": limit,
@@ -274,14 +277,17 @@ def _thinking(
     is_claude = takes.maker == "anthropic"
     if reasoning.summary is not None:
         parameters.drop("reasoning.summary", "this wire cannot say it")
-    if reasoning.effort == "none" or reasoning.budget_tokens == 0:
+    if parameters.is_off:
         off = claude_thinking_off(parameters) if is_claude else None
         if off is None and not is_claude:
             parameters.drop("reasoning", "this wire cannot say that the model is not to think")
         return ({} if off is None else {"thinking": off}), None
     is_said_by_effort = reasoning.effort is not None and bool(takes.efforts)
     if is_said_by_effort or "budget" not in takes.thinking:
-        return {}, parameters.effort()
+        effort = parameters.effort()
+        # An effort alone does not make a model think that does so only where it is told to.
+        tells = effort is not None and "adaptive" in takes.thinking and not takes.thinks_by_default
+        return ({"thinking": {"type": "adaptive"}} if tells else {}), effort
     budget = budget_for(parameters, limit=limit)
     if budget is None:
         return {}, None
