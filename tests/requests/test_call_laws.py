@@ -83,7 +83,7 @@ class TestIds:
         assert len(answers) == len(sent)
         for call in sent:
             given_: Any = call.get("arguments", call.get("input"))
-            arguments = json.loads(given_) if isinstance(given_, str) else given_
+            arguments: Any = json.loads(given_) if isinstance(given_, str) else given_
             assert answers[call["id"]] == f"answer {arguments['n']}"
 
     @few

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
@@ -140,3 +141,8 @@ def model_requests(
         cache=CachePolicy() if stable else draw(_policies(len(history))),
         stream=draw(st.booleans()),
     )
+
+
+def for_model(request: ModelRequest, model: str) -> ModelRequest:
+    """Give a request for a model."""
+    return replace(request, model=model)
