@@ -21,6 +21,8 @@ from turntape import (
     Reasoning,
     Text,
     Thinking,
+    ToolChoice,
+    ToolDef,
     ToolResult,
     ToolUse,
     UnsupportedContent,
@@ -40,6 +42,7 @@ PDF = base64.b64encode(b"%PDF-1.7 and more").decode()
 GIF = base64.b64encode(b"GIF89a and more").decode()
 OGG = base64.b64encode(b"OggS and more").decode()
 ASK = Message.user("q")
+DIM = ToolDef("dim", "Dims a lamp.", {"type": "object"})
 
 
 def build(dialect: Dialect, *messages: Any, model: Any = None, **more: Any) -> BuiltRequest:
@@ -119,6 +122,27 @@ class TestEffortOnBedrock:
     def test_others_are_not(self, model):
         body = build(B, model=model, reasoning=Reasoning(effort="high")).body
         assert "additionalModelRequestFields" not in body
+
+
+class TestForcedCallsOnBedrock:
+    """A Claude model that is told to think may not be forced to call, whoever serves it."""
+
+    forced = ToolChoice("required")
+
+    @pytest.mark.parametrize(
+        ("model", "reasoning"),
+        [
+            ("anthropic.claude-sonnet-4-5-20250929-v1:0", Reasoning(budget_tokens=2048)),
+            ("anthropic.claude-opus-4-7", Reasoning(effort="high")),
+        ],
+    )
+    def test_left_out_while_it_thinks(self, model, reasoning):
+        options: dict[str, Any] = {"model": model, "tools": [DIM], "tool_choice": self.forced}
+        built = build(B, reasoning=reasoning, **options)
+        assert codes(built) == ["parameter_dropped"]
+        assert "toolChoice" not in built.body["toolConfig"]
+        off = build(B, reasoning=Reasoning(effort="none"), **options)
+        assert off.body["toolConfig"]["toolChoice"] == {"any": {}}
 
 
 class TestDropBlock:

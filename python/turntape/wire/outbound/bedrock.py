@@ -199,7 +199,9 @@ def body_of(
     if request.cache.key is not None:
         parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
     marks = writer.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
-    config = _tool_config(parameters, tools, writer, marks)
+    asked = said is not None and said != _OFF
+    choice = _tool_choice(parameters, tools, is_thinking=asked)
+    config = _tool_config(parameters, tools, writer, marks, choice)
     if config:
         body["toolConfig"] = config
     if system:
@@ -212,7 +214,11 @@ def body_of(
 
 
 def _tool_config(
-    parameters: Parameters, tools: list[Tool | RawJson], writer: BedrockWriter, marks: Marks
+    parameters: Parameters,
+    tools: list[Tool | RawJson],
+    writer: BedrockWriter,
+    marks: Marks,
+    choice: dict[str, Any] | None,
 ) -> dict[str, Any]:
     written: list[Any] = []
     names: set[Any] = set()
@@ -229,7 +235,6 @@ def _tool_config(
         if name not in names:
             parameters.notes.add("tools_declared", index, f"{name!r} was called and is declared")
             written.append({"toolSpec": _spec(name, "", _DECLARED_SCHEMA, strict=False)})
-    choice = _tool_choice(parameters, tools)
     if parameters.parallel(tools) is False:
         parameters.drop("parallel_tool_calls", "this wire cannot say it")
     if not written:
@@ -253,8 +258,10 @@ def _spec(name: str, description: str, schema: RawJson, strict: bool) -> dict[st
     return spec
 
 
-def _tool_choice(parameters: Parameters, tools: list[Tool | RawJson]) -> dict[str, Any] | None:
-    kind = parameters.tool_choice(tools, is_thinking=False)
+def _tool_choice(
+    parameters: Parameters, tools: list[Tool | RawJson], *, is_thinking: bool
+) -> dict[str, Any] | None:
+    kind = parameters.tool_choice(tools, is_thinking=is_thinking)
     if kind == "none":
         parameters.drop("tool_choice", "this wire cannot say that no tool may be called")
         return None
