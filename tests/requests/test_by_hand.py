@@ -18,6 +18,7 @@ from turntape import (
     InvalidRequest,
     Message,
     ModelRequest,
+    RawTool,
     Reasoning,
     Text,
     Thinking,
@@ -101,6 +102,15 @@ class TestThinkingThatIsOff:
             found = found[name]
         assert found == 0.5
 
+    @pytest.mark.parametrize("dialect", [C, R])
+    def test_needs_no_word_where_a_model_thinks_only_when_told(self, dialect):
+        model = "anthropic/claude-sonnet-4.5"
+        options: dict[str, Any] = {"vendor": "openrouter", "unsupported": "error"}
+        built = build(dialect, model=model, reasoning=Reasoning(effort="none"), **options)
+        assert not built.notes
+        with pytest.raises(InvalidRequest, match="switched off"):
+            build(dialect, model="o3", reasoning=Reasoning(effort="none"), unsupported="error")
+
     def test_a_summary_alone_makes_no_model_think(self):
         body = build(R, model="gpt-5.2", reasoning=Reasoning(summary="auto"), temperature=0.5).body
         assert body["temperature"] == 0.5
@@ -122,6 +132,13 @@ class TestEffortOnBedrock:
     def test_others_are_not(self, model):
         body = build(B, model=model, reasoning=Reasoning(effort="high")).body
         assert "additionalModelRequestFields" not in body
+
+
+def test_a_tool_of_bedrocks_own_may_have_any_name():
+    tool = RawTool(B, '{"systemTool":{"name":{"a":1}}}')
+    assert build(B, tools=[tool]).body["toolConfig"]["tools"] == [
+        {"systemTool": {"name": {"a": 1}}}
+    ]
 
 
 class TestForcedCallsOnBedrock:

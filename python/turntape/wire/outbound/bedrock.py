@@ -221,7 +221,7 @@ def _tool_config(
     choice: dict[str, Any] | None,
 ) -> dict[str, Any]:
     written: list[Any] = []
-    names: set[Any] = set()
+    names: set[str | None] = set()
     for tool in tools:
         if isinstance(tool, RawJson):
             written.append(tool)
@@ -242,10 +242,11 @@ def _tool_config(
     return {"tools": written} if choice is None else {"tools": written, "toolChoice": choice}
 
 
-def _name_in(tool: RawJson) -> Any:
-    """The name of a tool that goes out as it stands."""
+def _name_in(tool: RawJson) -> str | None:
+    """The name of a tool that goes out as it stands; None where it has none."""
     inner: Any = next(iter(members_of(tool.text).values()), None)
-    return cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
+    name = cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _spec(name: str, description: str, schema: RawJson, strict: bool) -> dict[str, Any]:  # noqa: FBT001

@@ -358,7 +358,7 @@ def _reasoning(parameters: Parameters, *, has_tools: bool) -> dict[str, Any]:
     if is_off and habits.thinking_off:
         return members(habits.thinking_off)
     if is_off and "none" not in takes.efforts:
-        if takes.thinking or takes.thinks_by_default:
+        if parameters.thinks_anyway:
             parameters.drop("reasoning", "the model's thinking cannot be switched off")
         return {}
     effort: str | None = None

@@ -320,7 +320,8 @@ def _reasoning(parameters: Parameters) -> dict[str, Any]:
         return {}
     written: dict[str, Any] = {}
     if parameters.is_off and "none" not in takes.efforts:
-        parameters.drop("reasoning", "the model's thinking cannot be switched off")
+        if parameters.thinks_anyway:
+            parameters.drop("reasoning", "the model's thinking cannot be switched off")
     elif (effort := parameters.effort()) is not None:
         written["effort"] = effort
     if reasoning.summary is not None and reasoning.summary != "none":

@@ -262,6 +262,12 @@ class Parameters:
             reasoning.effort == "none" or reasoning.budget_tokens == 0
         )
 
+    @property
+    def thinks_anyway(self) -> bool:
+        """Whether the model thinks, or may, where nothing is said of it."""
+        takes = self.target.capabilities
+        return takes.thinks_by_default or (bool(takes.thinking) and takes.thinking_off is None)
+
     def effort(self) -> str | None:
         """The effort as a word of the wire, for an effort or a budget; None where none can be said."""
         reasoning = self.request.reasoning
