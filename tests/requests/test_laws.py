@@ -10,7 +10,7 @@ import sys
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.body_rules import Target, rule_faults
 from tests.support.building import body_of, built_for, faults_of
@@ -114,8 +114,9 @@ class TestValidBodies:
                 faults = faults_of(built, request_, dialect, model)
                 assert not faults, (dialect, model, faults, body_of(built))
 
-    @settings(max_examples=10)
-    @given(model_requests(broken_histories()))
+    # Each example is built for some 240 models: none is made smaller, which would take minutes.
+    @settings(max_examples=5, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+    @given(model_requests(broken_histories(max_parts=2)))
     def test_every_model_that_a_client_names_gets_what_it_takes(self, request_):
         """Whether each takes a prefill the table says; here it may."""
         for dialect, names in named_models().items():
