@@ -141,6 +141,19 @@ def test_a_tool_of_bedrocks_own_may_have_any_name():
     ]
 
 
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_a_message_whose_results_moved_was_not_empty(dialect):
+    history = [
+        ASK,
+        Message.assistant([ToolUse("c1", "dim", "{}")]),
+        Message.user("meanwhile"),
+        Message.tool_result("c1", "r"),
+    ]
+    built = build(dialect, *history, tools=[DIM], repair="repair")
+    assert codes(built)[-1:] == ["late_result_moved"]
+    assert "empty_text_dropped" not in codes(built)
+
+
 class TestForcedCallsOnBedrock:
     """A Claude model that is told to think may not be forced to call, whoever serves it."""
 

@@ -161,7 +161,7 @@ class AlternatingWriter(Writer):
             written = [(index, part, False) for part in parts]
             self.trace += written
             last.parts += written
-        if not results and not parts and not placed.content:
+        if not results and not parts and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
         if placed.message.extra is not None:

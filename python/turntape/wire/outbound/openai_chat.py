@@ -186,7 +186,7 @@ class ChatWriter(FlatWriter):
             message = self.user_message(parts)
             message |= self.message_extra(placed.message, index, origin)
             self.put(index, message)
-        elif not results and not placed.content:
+        elif not results and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
             self.is_open = False

@@ -199,7 +199,7 @@ class ResponsesWriter(FlatWriter):
                 index,
                 self.user_message(message) | self.message_extra(placed.message, index, origin),
             )
-        elif not results and not placed.content:
+        elif not results and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
             self.is_open = False
