@@ -450,6 +450,46 @@ def test_many_threads_of_many_stores(path):
         assert own == list(range(100))
 
 
+def test_a_store_that_is_closed_while_a_thread_waits_takes_no_row(path):
+    store = TranscriptStore(path, fsync="never")
+    store.append(said("q"))
+    problems: list[BaseException] = []
+
+    def append() -> None:
+        try:
+            store.append(said("late"))
+        except StoreError as error:
+            problems.append(error)
+
+    with store._turn.lock:
+        thread = threading.Thread(target=append)
+        thread.start()
+        time.sleep(0.05)
+        store._closed = store._unready = True
+    thread.join(30)
+    assert len(problems) == 1
+    assert contents(path) == ["q"]
+
+
+def test_a_thread_waits_for_another_that_rewrites(path):
+    store = TranscriptStore(path, timeout=30)
+    store.append(said("1"))
+    thread = threading.Thread(target=store.append, args=(said("3"),))
+
+    def rows() -> Iterator[TranscriptMessage]:
+        yield said("2")
+        thread.start()
+        time.sleep(0.05)
+        # Although others have asked meanwhile, this thread is told at once.
+        with pytest.raises(StoreError, match="rewriting"):
+            store.append(said("never"))
+
+    store.rewrite(rows())
+    thread.join(30)
+    store.close()
+    assert contents(path) == ["2", "3"]
+
+
 @forking
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_does_not_share_the_lock(path):
