@@ -218,8 +218,8 @@ class TranscriptStore(TapeFiles):
         if self._unready:
             self._get_ready()
         lock = self._turn.lock
-        timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
         try:
+            timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
             if self._unready:
                 # Another thread has closed or broken the store meanwhile, or has rewritten the tape.
                 self._check()
@@ -239,7 +239,12 @@ class TranscriptStore(TapeFiles):
         except OSError as error:
             self._fail(error)
         finally:
-            lock.release()
+            # Not asked whether it was got: an interrupt may come between getting a lock and noting that.
+            # Nothing is called before it is given back, because another interrupt may come there.
+            try:  # noqa: SIM105
+                lock.release()
+            except RuntimeError:
+                pass
 
     def _get_ready(self) -> None:
         """Make what is missing, once; refuse what cannot be."""
