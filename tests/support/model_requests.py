@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from turntape import Effort, HistoryItem
 
-__all__ = ["MODELS", "model_requests", "plain_request"]
+__all__ = ["MODELS", "for_model", "model_requests", "plain_request"]
 
 MODELS: Final[dict[Dialect, tuple[str, ...]]] = {
     Dialect.ANTHROPIC: ("claude-heron-9", "claude-sonnet-4-5", "claude-opus-4-7"),
