@@ -163,6 +163,16 @@ def test_many_rows_are_one_write(path, monkeypatch):
     assert contents(path) == ["0", "1", "2", "3", "4"]
 
 
+def test_a_row_that_no_reader_would_give_back_is_refused(path):
+    with TranscriptStore(path, max_line_bytes=100) as store:
+        store.append(said("q"))
+        with pytest.raises(EnvelopeError, match="no reader takes more than 100"):
+            store.append(said("x" * 100))
+        with pytest.raises(EnvelopeError):
+            store.rewrite([said("x" * 100)])
+    assert contents(path) == ["q"]
+
+
 def test_a_torn_line_stands_alone_wherever_it_is_cut(path):
     line = b'{"role":"user","content":"q","id":"\xc3\xa9"}'
     for cut in range(len(line) + 1):
