@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from turntape._native import sync_folder
 from turntape.artifacts.structure import redact_row
 from turntape.errors import (
+    EnvelopeError,
     StoreBroken,
     StoreChanged,
     StoreError,
@@ -78,7 +79,8 @@ class TranscriptStore(TapeFiles):
         timeout: How many seconds are waited for other writers; None for ever.
         batch_rows: How many rows one fsync may stand for.
         batch_seconds: How old a row may become, in seconds, before the next append brings it to the disk.
-        max_line_bytes: A longer line is reported and passed over when the tape is read.
+        max_line_bytes: A longer line is reported and passed over when the tape is read; a row that would
+            take one is refused.
 
     Raises:
         ValueError: An argument has a value that cannot be.
@@ -212,14 +214,19 @@ class TranscriptStore(TapeFiles):
     def _line(self, row: TranscriptMessage) -> bytes:
         if self._redactor is not None:
             row = redact_row(row, self._redactor)
-        return encode_line(row)
+        line = encode_line(row)
+        if len(line) > self._max_line_bytes:
+            # No reader would give it back, and the next rewrite would put it aside.
+            text = f"row: its line has {len(line)} bytes, and no reader takes more than {self._max_line_bytes}"
+            raise EnvelopeError(text, field="row")
+        return line
 
     def _append(self, lines: bytes, count: int) -> None:
         if self._unready:
             self._get_ready()
         lock = self._turn.lock
-        timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
         try:
+            timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
             if self._unready:
                 # Another thread has closed or broken the store meanwhile, or has rewritten the tape.
                 self._check()
@@ -239,7 +246,12 @@ class TranscriptStore(TapeFiles):
         except OSError as error:
             self._fail(error)
         finally:
-            lock.release()
+            # Not asked whether it was got: an interrupt may come between getting a lock and noting that.
+            # Nothing is called before it is given back, because another interrupt may come there.
+            try:  # noqa: SIM105
+                lock.release()
+            except RuntimeError:
+                pass
 
     def _get_ready(self) -> None:
         """Make what is missing, once; refuse what cannot be."""
