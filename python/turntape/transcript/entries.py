@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_LINE_BYTES",
     "ByteSource",
+    "TapeBlock",
     "TapeEntry",
     "TapeFault",
     "TapeOpaque",
     "TapeRow",
+    "read_blocks",
     "read_rows",
     "read_tape",
     "split_lines",
@@ -163,9 +165,68 @@ def read_rows(
     Yields:
         The rows themselves, and what is none.
     """
+    for found in read_blocks(file, limit=limit, max_line_bytes=max_line_bytes):
+        if not isinstance(found, TapeBlock):
+            yield found.row if isinstance(found, TapeRow) else found
+            continue
+        for line, read in enumerate(read_lines(found.raw), found.line):
+            if isinstance(read, TranscriptMessage):
+                yield read
+                continue
+            entry = found.entry(line, *read)
+            if entry is not None:
+                yield entry.row if isinstance(entry, TapeRow) else entry
+
+
+@dataclass(frozen=True, slots=True)
+class TapeBlock:
+    """Lines that nobody has looked at, each ended by LF but perhaps the last of the file.
+
+    Attributes:
+        line: The number of the first one.
+        start: Where it begins in the file, in bytes.
+        raw: Their bytes.
+        max_line_bytes: As of ``read_tape``; none is longer.
+    """
+
+    line: int
+    start: int
+    raw: bytes
+    max_line_bytes: int
+
+    def entry(self, line: int, start: int, end: int) -> TapeEntry | None:
+        """What a line of it is by the whole of the rules, None for a blank one.
+
+        Args:
+            line: Its number.
+            start: Where it begins in the block.
+            end: Where it ends there.
+        """
+        return _entry(
+            line,
+            self.start + start,
+            self.start + end,
+            self.raw[start:end],
+            ended=end < len(self.raw),
+            most=self.max_line_bytes,
+        )
+
+
+def read_blocks(
+    file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[TapeBlock | TapeEntry]:
+    """Read a tape in blocks of whole lines, for those who look at many lines at once.
+
+    Args:
+        file: As of ``read_tape``.
+        limit: As of ``read_tape``.
+        max_line_bytes: As of ``read_tape``. Where it is small, single entries take the place of blocks.
+
+    Yields:
+        The blocks, and between them lines that are too long.
+    """
     if max_line_bytes < _PIECE:
-        for entry in read_tape(file, limit=limit, max_line_bytes=max_line_bytes):
-            yield entry.row if isinstance(entry, TapeRow) else entry
+        yield from read_tape(file, limit=limit, max_line_bytes=max_line_bytes)
         return
     line, place = 1, 0
     for block in _blocks(file, limit, max_line_bytes):
@@ -174,22 +235,8 @@ def read_rows(
             line += 1
             place += block.length + 1
             continue
-        for line, read in enumerate(read_lines(block), line):  # noqa: B020 (it goes on counting)
-            if isinstance(read, TranscriptMessage):
-                yield read
-                continue
-            start, end = read
-            found = _entry(
-                line,
-                place + start,
-                place + end,
-                block[start:end],
-                ended=end < len(block),
-                most=max_line_bytes,
-            )
-            if found is not None:
-                yield found.row if isinstance(found, TapeRow) else found
-        line += 1
+        yield TapeBlock(line, place, block, max_line_bytes)
+        line += block.count(b"\n")
         place += len(block)
 
 
