@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from tests.transcript.test_fast_lines import ROWS, TEXTS
+
 from turntape import (
-    ArrowRows,
     AudioPart,
     DocumentPart,
     EnvelopeError,
@@ -37,6 +36,10 @@ from turntape.transcript.lines import encode_line
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from turntape import (
+        ArrowRows,
+    )
 
 TEXT_FIELDS = (
     "role",
@@ -341,9 +344,7 @@ def test_long_texts_make_short_batches(tmp_path):
     row = TranscriptMessage.user("tide " * 2_000_000)
     with TranscriptStore(tmp_path / "tape.jsonl", fsync="never") as store:
         store.append_many([row] * 8)
-    sizes = [
-        batch.num_rows for batch in pyarrow.RecordBatchReader.from_stream(store.to_arrow())
-    ]
+    sizes = [batch.num_rows for batch in pyarrow.RecordBatchReader.from_stream(store.to_arrow())]
     assert sizes == [4, 4]
 
 
@@ -421,7 +422,9 @@ def test_duckdb_queries_a_tape(tmp_path):
         store.append_many(MIXED * 100)
     rows = store.to_arrow(batch_rows=50)
     assert rows is not None
-    query = "SELECT call.name, count(*) FROM (SELECT unnest(tool_calls) AS call FROM rows) GROUP BY 1"
+    query = (
+        "SELECT call.name, count(*) FROM (SELECT unnest(tool_calls) AS call FROM rows) GROUP BY 1"
+    )
     assert sorted(duckdb.connect().execute(query).fetchall()) == [("cat", 100), ("ls", 200)]
 
 

@@ -135,6 +135,7 @@ def fill_from_tape(
                     yield
                 line += 1
                 start = end + 1
+        found.lines = line - found.line
 
 
 def _add_entry(columns: RowColumns, entry: object, *, strict: bool) -> None:

@@ -21,7 +21,7 @@ from turntape.transcript.entries import (
     TapeFault,
     TapeOpaque,
     TapeRow,
-    read_rows,
+    read_runs,
     read_tape,
 )
 from turntape.transcript.files import TapeFiles
@@ -320,9 +320,9 @@ class TranscriptStore(TapeFiles):
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
-        for read in self._reading(read_rows):
-            if isinstance(read, TranscriptMessage):
-                yield read
+        for read in self._reading(read_runs):
+            if isinstance(read, list):
+                yield from read
             elif strict and isinstance(read, TapeFault):
                 raise read.to_error()
 
