@@ -6,12 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benches.bench_scaling import sweep
 from benches.ratio import Target
 
 import turntape
 from turntape import Dialect, Message, ModelRequest, Text, ToolDef, ToolResult, ToolUse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benches.conftest import Meter
 
 BUILD = Target(3, 10)
@@ -121,3 +124,15 @@ def test_anthropic_against_the_official_client(meter: Meter) -> None:
         "claude-sonnet-5",
         lambda body: openapi_dumps(prepare_request_data(body, location="body")),
     )
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_growth_with_the_history(meter: Meter, dialect: Dialect) -> None:
+    def make(rounds: int) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+        asked = ModelRequest("some-model", history() * rounds, tools=TOOLS, max_tokens=4096)
+        return (
+            lambda: turntape.build_request(asked, dialect).to_json(),
+            lambda data: data.count(b"Question 0:") == rounds,
+        )
+
+    sweep(meter, f"build_request, histories of 36 messages, {dialect.value}", [1, 10, 100], make)

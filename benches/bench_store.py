@@ -39,9 +39,6 @@ ROWS = {
     "a result of 4 KiB": turntape.TranscriptMessage.tool_result("call_01", RESULT),
 }
 
-# The file is begun anew now and then, so that a long run fills no disk.
-_LARGEST = 64 * 1024 * 1024
-
 
 @pytest.fixture(params=list(ROWS))
 def named(request: pytest.FixtureRequest) -> tuple[str, turntape.TranscriptMessage]:
@@ -73,7 +70,7 @@ def measure(
         meter.record(ours, 0)
         return
     mine, other = in_turn([ours, theirs])
-    note = f"{mine * 1e6:,.2f} µs a row against {other * 1e6:,.2f}"
+    note = f"{mine * 1e6:,.2f} µs a call against {other * 1e6:,.2f}"
     meter.note(what, mine / other, target, note)
     meter.record(ours, mine)
 
@@ -159,7 +156,7 @@ def test_append_with_each_policy(meter: Meter, fsync: turntape.FsyncPolicy, tmp_
         meter.record(append, 0)
         return
     [seconds] = in_turn([append], budget=1.0, now=time.perf_counter)
-    unit = Target(at_most=True, unit=" µs")
+    unit = Target(at_most=True, unit=" µs a row")
     meter.note(f"append, fsync {fsync}, on the wall", seconds / rows * 1e6, unit)
     meter.record(append, seconds)
 

@@ -71,6 +71,22 @@ def test_every_dialect_is_listed():
             assert re.search(rf"^\| `{dialect}` \|", text, re.MULTILINE), dialect
 
 
+def test_every_member_of_a_line_is_in_the_table_in_its_place():
+    from turntape.transcript.lines import LINE_MEMBERS
+
+    page = (DOCS / "tape.md").read_text("utf-8")
+    table = page[page.index("| member |") : page.index("| any other |")]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == LINE_MEMBERS
+
+
+def test_every_format_that_can_be_imported_is_explained():
+    page = (DOCS / "tape.md").read_text("utf-8")
+    table = page[page.index("| format |") :]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == set(
+        turntape.IMPORT_FORMATS
+    )
+
+
 def test_the_tables_of_models_and_vendors_are_those_of_the_data():
     from tests.support.tables import PAGE, rendered
 

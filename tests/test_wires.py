@@ -105,7 +105,7 @@ def test_a_stream_that_begins_with_a_done_form(first):
 
 def test_items_that_all_name_the_same_place():
     calls = [{**CALL, "id": f"fc_{n}", "call_id": f"c{n}", "arguments": f"[{n}]"} for n in (1, 2)]
-    texts = [
+    texts: list[dict[str, Any]] = [
         {"type": "message", "id": f"m{n}", "content": [{"type": "output_text", "text": str(n)}]}
         for n in (1, 2)
     ]

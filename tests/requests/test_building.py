@@ -97,6 +97,14 @@ class TestErrorsNameThePlace:
         assert (caught.value.index, caught.value.block) == (2, block)
         assert str(caught.value).startswith(f"message 2, block {block}: ")
 
+    def test_an_extra_that_is_no_object(self):
+        odd = Message("user", (Text("q"),), dialect=C, extra="[1]")
+        with pytest.raises(InvalidRequest, match="message 0: the extra of the message"):
+            build(C, odd)
+        odd = Message("user", (Text("q", extra="oops"),), dialect=C)
+        with pytest.raises(InvalidRequest, match="message 0, block 0: the extra of a text"):
+            build(C, odd)
+
     def test_all_faults_of_pairing_at_once(self):
         history = [
             Message.user("q"),
@@ -320,6 +328,11 @@ class TestTexts:
         chat = json.dumps(build(C, *history, repair="repair", texts=texts).body)
         assert "FEHLER: no" in chat
         assert "zu c2" in chat
+
+    @pytest.mark.parametrize("text", ["", "  ", "x\ud83d"])
+    def test_a_text_that_no_provider_would_take(self, text):
+        with pytest.raises(ValueError, match="closing"):
+            ReplayTexts(closing=text)
 
 
 class TestSystem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -81,8 +82,8 @@ class TestIds:
         assert len(sent) == 2 * len(ids)
         assert len(answers) == len(sent)
         for call in sent:
-            given_ = call.get("arguments", call.get("input"))
-            arguments = json.loads(given_) if isinstance(given_, str) else given_
+            given_: Any = call.get("arguments", call.get("input"))
+            arguments: Any = json.loads(given_) if isinstance(given_, str) else given_
             assert answers[call["id"]] == f"answer {arguments['n']}"
 
     @few

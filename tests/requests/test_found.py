@@ -11,10 +11,12 @@ from turntape import (
     CachePolicy,
     Dialect,
     Image,
+    InvalidRequest,
     Message,
     ModelRequest,
     Text,
     Thinking,
+    ToolChoice,
     ToolDef,
     ToolUse,
 )
@@ -125,3 +127,21 @@ def test_reasoning_alone_is_no_message_on_chat():
     built = built_for(ModelRequest("", history), C, "deepseek-reasoner")
     assert [message["role"] for message in body_of(built)["messages"]] == ["user", "user"]
     assert [note.code for note in built.notes] == ["reasoning_dropped"]
+
+
+def test_choice_of_a_tool_goes_with_the_tools_that_a_model_does_not_take():
+    request = ModelRequest(
+        "", [Message.user("q")], tools=(DIM,), tool_choice=ToolChoice.tool("dim")
+    )
+    built = built_for(request, C, "o1-mini")
+    assert not {"tools", "tool_choice"} & body_of(built).keys()
+    assert {note.code for note in built.notes} == {"parameter_dropped"}
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_choice_of_an_unknown_tool_is_refused(dialect):
+    request = ModelRequest(
+        "", [Message.user("q")], tools=(DIM,), tool_choice=ToolChoice.tool("snap"), max_tokens=9
+    )
+    with pytest.raises(InvalidRequest, match="snap"):
+        built_for(request, dialect)

@@ -7,12 +7,14 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.support.body_rules import Target, rule_faults
 from tests.support.building import body_of, built_for, faults_of
+from tests.support.client_types import type_faults
 from tests.support.histories import broken_histories, histories, wild_histories
 from tests.support.model_requests import MODELS, model_requests, plain_request
 
@@ -28,6 +30,7 @@ from turntape import (
     TurntapeError,
     UnsupportedContent,
 )
+from turntape.wire.vendor_rows import VENDORS
 
 pytest.importorskip("google.genai")
 
@@ -38,6 +41,19 @@ few = settings(max_examples=50)
 models = st.fixed_dictionaries(
     {dialect: st.sampled_from(names) for dialect, names in MODELS.items()}
 )
+
+
+def named_models() -> dict[Dialect, list[str]]:
+    """Give the models that the types of the official clients name."""
+    from anthropic.types.model_param import ModelParam
+    from openai.types.shared.chat_model import ChatModel
+
+    claude = [str(name) for name in get_args(get_args(ModelParam)[0])]
+    gpt = [str(name) for name in get_args(ChatModel)]
+    assert len(claude) > 10
+    assert len(gpt) > 50
+    on_bedrock = [f"us.anthropic.{name}-v1:0" for name in claude]
+    return {A: claude, B: on_bedrock, C: gpt, R: gpt}
 
 
 def attempt(
@@ -97,6 +113,27 @@ class TestValidBodies:
             else:
                 faults = faults_of(built, request_, dialect, model)
                 assert not faults, (dialect, model, faults, body_of(built))
+
+    # Each example is built for some 240 models: none is made smaller, which would take minutes.
+    @settings(max_examples=5, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+    @given(model_requests(broken_histories(max_parts=2)))
+    def test_every_model_that_a_client_names_gets_what_it_takes(self, request_):
+        """Whether each takes a prefill the table says; here it may."""
+        for dialect, names in named_models().items():
+            for name in names:
+                built = built_for(request_, dialect, name, repair="repair")
+                body = body_of(built)
+                faults = type_faults(dialect, body, headers=built.headers)
+                faults = faults or rule_faults(dialect, body, Target(prefill=True))
+                assert not faults, (name, faults, body)
+
+    @settings(max_examples=25)
+    @given(model_requests(broken_histories()))
+    def test_every_vendor_gets_what_it_takes(self, request_):
+        for row in VENDORS:
+            built = built_for(request_, C, vendor=row.vendor, repair="repair")
+            faults = faults_of(built, request_, C, vendor=row.vendor)
+            assert not faults, (row.vendor, faults, body_of(built))
 
     @staticmethod
     def build(request: ModelRequest, dialect: Dialect, model: str, repair: str) -> BuiltRequest:

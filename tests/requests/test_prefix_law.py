@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.support import raw_json
 from tests.support.building import MESSAGES, PLACEHOLDER, built_for
 from tests.support.histories import broken_histories, histories
-from tests.support.model_requests import MODELS, model_requests
+from tests.support.model_requests import MODELS, model_requests, plain_request
 
-from turntape import CachePolicy, Dialect, Message, TurntapeError
+from turntape import CachePolicy, Dialect, Message, Reasoning, Thinking, TurntapeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +117,42 @@ def test_change_at_the_start_is_noticed(request_, dialect):
     for mode in ("drop_thinking", "drop_block", "keep"):
         built = built_for(changed, dialect, previous=before, on_prefix_change=mode)
         assert "prefix_changed" in {note.code for note in built.notes}
+
+
+@settings(max_examples=40)
+@given(histories(max_parts=3))
+def test_thinking_behind_a_change_is_left_out(history):
+    """Recent Claude models bind it to all that stands before it."""
+    model = "claude-opus-4-7"
+    signed = [
+        replace(
+            item, content=(Thinking("Hm.", "Ym91bmQ="), *item.content), model=model, vendor=None
+        )
+        if isinstance(item, Message) and item.role == "assistant"
+        else item
+        for item in history
+    ]
+    # Only a body that asks for thinking can ask to drop blocks of it.
+    request = plain_request(signed, Dialect.ANTHROPIC)
+    request = replace(request, reasoning=Reasoning(effort="high"))
+    before = built_for(request, Dialect.ANTHROPIC, model)
+    changed = replace(request, messages=[Message.user("Something else."), *signed[1:]])
+    sent = {
+        mode: built_for(
+            changed,
+            Dialect.ANTHROPIC,
+            model,
+            previous=before.prefix_digests,
+            on_prefix_change=mode,
+        )
+        for mode in ("drop_thinking", "drop_block", "keep")
+    }
+    thoughts = {mode: built.to_json().count(b"Ym91bmQ=") for mode, built in sent.items()}
+    turns = sum(isinstance(item, Message) and item.role == "assistant" for item in signed)
+    assert thoughts == {"drop_thinking": 0, "drop_block": turns, "keep": turns}
+    assert "anthropic-beta" in sent["drop_block"].headers
+    dropped = [note for note in sent["drop_thinking"].notes if note.code == "reasoning_dropped"]
+    assert len(dropped) >= turns
 
 
 _MARK = re.compile(r',"cache_control":\{[^{}]*\}|,?\{"cachePoint":\{[^{}]*\}\}')

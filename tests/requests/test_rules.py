@@ -120,6 +120,7 @@ def test_right_body_is_taken(dialect):
         (A, "thinking/budget_tokens", 4096, "less than max_tokens"),
         (A, "messages/1/content", lambda blocks: blocks[2:], "the last round has no thinking"),
         (A, "tool_choice", {"type": "any"}, "a call cannot be forced"),
+        (R, "input", lambda items: [items[1], *items], "reasoning that nothing of its turn follows"),
         (R, "input/1/encrypted_content", DELETE, "reasoning without its encrypted content"),
         (G, "generationConfig/thinkingConfig/thinkingBudget", 1, "a level or a budget"),
         # Cache marks.

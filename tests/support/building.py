@@ -74,7 +74,11 @@ def messages_of(dialect: Dialect, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def faults_of(
-    built: BuiltRequest, request: ModelRequest, dialect: Dialect, model: str | None = None
+    built: BuiltRequest,
+    request: ModelRequest,
+    dialect: Dialect,
+    model: str | None = None,
+    vendor: str | None = None,
 ) -> list[str]:
     """Tell all that is wrong with a body, by types, rules and bytes, and with its notes.
 
@@ -83,12 +87,13 @@ def faults_of(
         request: What it was built from.
         dialect: For which dialect.
         model: For which model.
+        vendor: For which vendor, if the model does not tell.
     """
     model = model or MODELS[dialect][0]
     body = body_of(built)
     is_bedrock = dialect is Dialect.BEDROCK_CONVERSE
     arguments = built.to_boto3() if is_bedrock else None
-    vendor = next((name for name in ("mistral", "deepseek") if name in model), None)
+    vendor = vendor or next((name for name in ("mistral", "deepseek") if name in model), None)
     found = type_faults(dialect, body, vendor=vendor, headers=built.headers, arguments=arguments)
     if not found:
         target = Target(

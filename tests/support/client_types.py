@@ -73,20 +73,41 @@ def _anthropic_faults(body: Mapping[str, Any], headers: Mapping[str, str]) -> li
     return _no_headers(body) + typed.faults(body, expected)
 
 
-# What vendors that speak Chat Completions take beside or instead of what OpenAI's types have.
-_VENDORS_OWN: dict[str, dict[str, tuple[Any, ...]]] = {
-    "deepseek": {"thinking": ({"type": "enabled"}, {"type": "disabled"})},
-    "mistral": {"tool_choice": ("any",)},
+# Members of their own that vendors of Chat Completions take, by their documents.
+_TEMPLATE = ("chat_template_kwargs",)
+_VENDORS_OWN: dict[str, tuple[str, ...]] = {
+    "alibaba": ("enable_thinking",),
+    "cline": ("reasoning",),
+    "deepseek": ("thinking",),
+    "llamacpp": _TEMPLATE,
+    "lmstudio": _TEMPLATE,
+    "mistralrs": _TEMPLATE,
+    "moonshot": ("thinking",),
+    "nvidia": _TEMPLATE,
+    "openrouter": ("reasoning",),
+    "sglang": (*_TEMPLATE, "continue_final_message"),
+    "snowflake": ("reasoning",),
+    "vercel-ai-gateway": ("reasoning",),
+    "vllm": (*_TEMPLATE, "continue_final_message", "add_generation_prompt"),
+    "volcengine": ("thinking",),
+    "zai": ("thinking",),
 }
 # On a final assistant message, which the model goes on with.
-_PREFILL_MEMBERS = {"deepseek": "prefix", "mistral": "prefix"}
+_PREFILL_MEMBERS = {
+    "alibaba": "partial",
+    "deepseek": "prefix",
+    "mistral": "prefix",
+    "moonshot": "partial",
+}
 
 
 def _chat_faults(body: Mapping[str, Any], vendor: str | None) -> list[str]:
     from openai.types.chat import completion_create_params as chat
 
-    own = _VENDORS_OWN.get(vendor or "", {})
-    bare = {name: value for name, value in body.items() if value not in own.get(name, ())}
+    own = _VENDORS_OWN.get(vendor or "", ())
+    bare = {name: value for name, value in body.items() if name not in own}
+    if vendor == "mistral" and body.get("tool_choice") == "any":
+        bare["tool_choice"] = "required"
     more = {*REASONING_FIELDS, _PREFILL_MEMBERS.get(vendor or "")}
     bare["messages"] = [_without(message, more) for message in body.get("messages", ())]
     expected = (

@@ -20,11 +20,13 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from turntape import Effort, HistoryItem
 
-__all__ = ["MODELS", "model_requests", "plain_request"]
+__all__ = ["MODELS", "for_model", "model_requests", "plain_request"]
 
 MODELS: Final[dict[Dialect, tuple[str, ...]]] = {
     Dialect.ANTHROPIC: ("claude-heron-9", "claude-sonnet-4-5", "claude-opus-4-7"),
@@ -69,7 +71,7 @@ _FORMATS = (
 )
 
 
-def plain_request(messages: list[HistoryItem], dialect: Dialect) -> ModelRequest:
+def plain_request(messages: Sequence[HistoryItem], dialect: Dialect) -> ModelRequest:
     """Ask a dialect's plainest model to go on with a history, and nothing more."""
     return ModelRequest(MODELS[dialect][0], messages, max_tokens=4096)
 

@@ -218,14 +218,25 @@ def _responses_item_faults(items: list[dict[str, Any]]) -> Iterator[str]:
     for place, item in enumerate(items):
         path = f"$.input[{place}]"
         kind = item.get("type", "message")
-        by_model = item.get("role", "assistant") == "assistant" and "output" not in item
-        beside_reasoning = by_model and (beside_reasoning or kind == "reasoning")
+        beside_reasoning = _is_by_model(item) and (beside_reasoning or kind == "reasoning")
         is_call = kind in {"function_call", "custom_tool_call"}
         if is_call and "id" in item and not beside_reasoning:
             yield f"{path}: a call's item id without its reasoning item"
+        if kind == "reasoning" and not _goes_on(items[place + 1 :]):
+            yield f"{path}: reasoning that nothing of its turn follows"
         if "output" in item and kinds.get(item.get("call_id", ""), kind[:-7]) + "_output" != kind:
             yield f"{path}: the output is of another type than its call"
         yield from _one_item_faults(item, kind, path)
+
+
+def _is_by_model(item: Mapping[str, Any]) -> bool:
+    return item.get("role", "assistant") == "assistant" and "output" not in item
+
+
+def _goes_on(items: list[dict[str, Any]]) -> bool:
+    """Whether the model says more in these than reasoning, before somebody else speaks."""
+    said = next((item for item in items if item.get("type") != "reasoning"), None)
+    return said is not None and _is_by_model(said)
 
 
 def _one_item_faults(item: Mapping[str, Any], kind: str, path: str) -> Iterator[str]:

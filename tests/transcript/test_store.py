@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import turntape
 from turntape import (
@@ -37,7 +39,7 @@ from turntape import (
     TranscriptStore,
     read_tape,
 )
-from turntape.transcript import network
+from turntape.transcript import network, report
 from turntape.transcript import store as store_module
 
 if TYPE_CHECKING:
@@ -448,6 +450,46 @@ def test_many_threads_of_many_stores(path):
     for name in range(6):
         own = [int(row.split(":")[1]) for row in rows if row.startswith(f"{name}:")]
         assert own == list(range(100))
+
+
+def test_a_store_that_is_closed_while_a_thread_waits_takes_no_row(path):
+    store = TranscriptStore(path, fsync="never")
+    store.append(said("q"))
+    problems: list[BaseException] = []
+
+    def append() -> None:
+        try:
+            store.append(said("late"))
+        except StoreError as error:
+            problems.append(error)
+
+    with store._turn.lock:
+        thread = threading.Thread(target=append)
+        thread.start()
+        time.sleep(0.05)
+        store._closed = store._unready = True
+    thread.join(30)
+    assert len(problems) == 1
+    assert contents(path) == ["q"]
+
+
+def test_a_thread_waits_for_another_that_rewrites(path):
+    store = TranscriptStore(path, timeout=30)
+    store.append(said("1"))
+    thread = threading.Thread(target=store.append, args=(said("3"),))
+
+    def rows() -> Iterator[TranscriptMessage]:
+        yield said("2")
+        thread.start()
+        time.sleep(0.05)
+        # Although others have asked meanwhile, this thread is told at once.
+        with pytest.raises(StoreError, match="rewriting"):
+            store.append(said("never"))
+
+    store.rewrite(rows())
+    thread.join(30)
+    store.close()
+    assert contents(path) == ["2", "3"]
 
 
 @forking
@@ -863,3 +905,32 @@ def test_what_is_read_from_a_stream_needs_no_store(path):
     path.write_bytes(ODD)
     with path.open("rb") as file:
         assert [entry.type for entry in read_tape(file)] == ["row", "opaque", "fault", "row", "row"]
+
+
+round_rows = st.lists(
+    st.one_of(
+        st.builds(said, st.just("q")),
+        st.lists(st.sampled_from("abc"), max_size=3).map(
+            lambda ids: TranscriptMessage.assistant_with_calls(
+                "", [NativeToolCall(each, "f", "{}") for each in ids]
+            )
+        ),
+        st.sampled_from(["", "a", "b", "c"]).map(
+            lambda name: TranscriptMessage.tool_result(name, "r")
+        ),
+        st.just(TranscriptMessage("assistant", "half", interrupted=True)),
+    ),
+    max_size=14,
+)
+
+
+@given(rows=round_rows, batch=st.integers(1, 5))
+def test_a_tape_is_checked_in_batches_as_in_one(rows, batch):
+    entries = [TapeRow(line * 2, line, line + 1, row) for line, row in enumerate(rows)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "_BATCH_ROWS", batch)
+        found = report.report_on(entries)
+    expected = turntape.validate_native(rows)
+    assert [each.fault for each in found.sequence] == expected
+    assert [each.line for each in found.sequence] == [fault.row * 2 for fault in expected]
+    assert found.rows == len(rows)

@@ -32,6 +32,7 @@ from turntape import (
     PathRef,
     PathSource,
     ProviderBlock,
+    Redacted,
     RedactedThinkingBlock,
     Text,
     TextPart,
@@ -51,7 +52,6 @@ from turntape import (
     transcript_to_message,
     validate_native,
 )
-from turntape.transcript.redacting import redacted_row
 from turntape.transcript.rows import line_memory, remember
 
 if TYPE_CHECKING:
@@ -615,8 +615,9 @@ def test_an_edited_row_speaks_for_itself(changes):
 class Redactor:
     """Takes the made-up key out, and whatever else it is given."""
 
-    def redact(self, text: str) -> Text:
-        return Text(text.replace(KEY, "[gone]").replace("c1", "[gone]"))
+    def redact(self, text: str, /) -> Redacted:
+        clean = text.replace(KEY, "[gone]").replace("c1", "[gone]")
+        return Redacted(clean, changed=clean != text)
 
 
 def test_a_redacted_turn_is_one_still():
@@ -633,14 +634,14 @@ def test_a_redacted_turn_is_one_still():
         model="claude-heron-9",
     )
     [row] = CODEC.reconcile([], [], [turn])
-    redacted = redacted_row(row, Redactor())
+    redacted = turntape.redact_row(row, Redactor())
     assert KEY not in json.dumps(redacted.to_dict())
     assert CODEC.decode_history([redacted]) == [
         replace(
             turn,
             content=(
-                # A signature vouches for the text that it was made of.
-                Thinking("They said [gone]."),
+                # Nothing is redacted in a signature, though it no longer vouches for this text.
+                Thinking("They said [gone].", signature="U0lHPT0="),
                 Thinking("Hm.", signature="Qg=="),
                 RedactedThinkingBlock("RU5D"),
                 Text("key [gone]"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from turntape.dict_form import DictForm
 from turntape.replay.pairing import MISSING_RESULT
@@ -40,3 +40,21 @@ class ReplayTexts(DictForm):
     media_lead: str = "From the result of call {id}:"
     media_moved: str = "(The content follows in the next message.)"
     media_placeholder: str = "({kind} that could not be sent)"
+
+    def __post_init__(self) -> None:
+        """Find out what no provider would take when it is made, not when it is needed.
+
+        Raises:
+            ValueError: A text that stands alone says nothing, or one holds half a surrogate pair.
+        """
+        for field in fields(self):
+            text: str = getattr(self, field.name)
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise ValueError(f"{field.name} holds half a surrogate pair") from None
+            if not text.strip() and field.name not in _MAY_BE_EMPTY:
+                raise ValueError(f"{field.name} has to say something")
+
+
+_MAY_BE_EMPTY = frozenset({"error_prefix", "system_open", "system_close"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
@@ -59,9 +60,16 @@ class TapeFiles:
         self._file = TapeFile(self.path, self.lock_path)
         self._opened_identity = None
 
-    def _wait(self) -> bool:
+    def _wait(self) -> float | None:
+        """Wait for the other threads of this process; give the seconds that are left for other processes."""
         timeout = self._timeout
-        return self._turn.lock.acquire(timeout=-1 if timeout is None else timeout)
+        if timeout is None:
+            self._turn.lock.acquire()
+            return None
+        started = time.monotonic()
+        if not self._turn.lock.acquire(timeout=timeout):
+            self._say_locked()
+        return max(0.0, timeout - (time.monotonic() - started))
 
     def _say_locked(self) -> NoReturn:
         raise StoreLocked(
@@ -86,12 +94,12 @@ class TapeFiles:
             finally:
                 self._turn.lock.release()
 
-    def _look_at_path(self) -> bool:
+    def _look_at_path(self, timeout: float | None) -> bool:
         """Take the lock between processes, and close the file if the path leads elsewhere by now.
 
         Where the extension cannot compare device and inode, Python can.
         """
-        if not self._file.acquire(self._timeout):
+        if not self._file.acquire(timeout):
             return False
         try:
             there = self._look()[0]

@@ -334,9 +334,9 @@ def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
         The row, lifted where it is a legacy one, which remembers its line; or why there is none.
     """
     if isinstance(line, bytes):
-        match read_lines(line):
-            case [TranscriptMessage() as row]:
-                return row
+        read = read_lines(line)
+        if len(read) == 1 and isinstance(read[0], TranscriptMessage):
+            return read[0]
     try:
         text = line.decode() if isinstance(line, bytes) else line
         value: object = _DECODER.decode(text)

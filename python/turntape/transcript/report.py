@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from turntape.transcript.entries import TapeFault, TapeOpaque, TapeRow
+from turntape.transcript.rows import TranscriptMessage
 from turntape.transcript.validation import validate_native
 
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from turntape.transcript.entries import TapeEntry
-    from turntape.transcript.rows import TranscriptMessage
     from turntape.transcript.validation import SequenceFault
 
 __all__ = ["TapeReport", "TapeSequenceFault", "report_on"]
@@ -54,35 +54,52 @@ class TapeReport:
         return not self.faults and not self.sequence
 
 
+# How much is checked at once: quick, and little to hold.
+_BATCH_ROWS = 1024
+_BATCH_BYTES = 256 * 1024
+# What any row but a result does to a round that is open.
+_INTERRUPTER = TranscriptMessage.user("")
+
+
 def report_on(entries: Iterable[TapeEntry], /) -> TapeReport:
-    """Check entries as they come; of the rows only their places are kept.
+    """Check entries as they come; of a row only its place is kept.
 
     Args:
         entries: What a tape holds, as ``TranscriptStore.read`` gives it.
     """
-    from array import array  # noqa: PLC0415 (only checks need it)
-
     lines = array("Q")
     faults: list[TapeFault] = []
-    opaque: list[int] = [0]
-    sequence = validate_native(_rows(entries, lines, faults, opaque))
-    return TapeReport(
-        rows=len(lines),
-        opaque=opaque[0],
-        faults=tuple(faults),
-        sequence=tuple(TapeSequenceFault(lines[fault.row], fault) for fault in sequence),
-    )
+    sequence: list[TapeSequenceFault] = []
+    batch: list[TranscriptMessage] = []
+    opaque = size = 0
 
+    def check(*after: TranscriptMessage) -> None:
+        """Check the batch; what comes after it begins anew."""
+        begin = len(lines) - len(batch)
+        for fault in validate_native([*batch, *after]):
+            place = begin + fault.row
+            sequence.append(TapeSequenceFault(place, replace(fault, row=place)))
+        batch.clear()
 
-def _rows(
-    entries: Iterable[TapeEntry], lines: array[int], faults: list[TapeFault], opaque: list[int]
-) -> Iterator[TranscriptMessage]:
     for entry in entries:
         match entry:
-            case TapeRow():
+            case TapeRow(row=row):
+                full = len(batch) >= _BATCH_ROWS or size >= _BATCH_BYTES
+                if full and row.role != "tool" and not row.interrupted:
+                    # Whatever round is open ends here, whole or not.
+                    check(_INTERRUPTER)
+                    size = 0
                 lines.append(entry.line)
-                yield entry.row
+                batch.append(row)
+                size += entry.end - entry.start
             case TapeOpaque():
-                opaque[0] += 1
+                opaque += 1
             case TapeFault():
                 faults.append(entry)
+    check()
+    return TapeReport(
+        rows=len(lines),
+        opaque=opaque,
+        faults=tuple(faults),
+        sequence=tuple(replace(each, line=lines[each.line]) for each in sequence),
+    )

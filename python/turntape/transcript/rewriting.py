@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from turntape._native import sync_folder
 from turntape.transcript.entries import TapeFault, TapeOpaque, read_tape
+
+if sys.platform == "darwin":
+    import fcntl
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -174,4 +178,9 @@ class Replacement:
 
 
 def _sync(file: BinaryIO) -> None:
+    if sys.platform == "darwin":
+        # There fsync leaves the data in the disk's own cache. Some file systems have nothing more.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(file.fileno(), fcntl.F_FULLFSYNC)
+            return
     os.fsync(file.fileno())

@@ -189,6 +189,7 @@ class TranscriptStore(TapeFiles):
         """
         self._check()
         with self._turn.lock:
+            self._check()
             self._sync()
 
     def close(self) -> None:
@@ -219,12 +220,14 @@ class TranscriptStore(TapeFiles):
         if self._unready:
             self._get_ready()
         lock = self._turn.lock
-        if not lock.acquire(blocking=False) and not self._wait():
-            self._say_locked()
+        timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
         try:
-            if not _INODES_ARE_TOLD and not self._look_at_path():
+            if self._unready:
+                # Another thread has closed or broken the store meanwhile, or has rewritten the tape.
+                self._check()
+            if not _INODES_ARE_TOLD and not self._look_at_path(timeout):
                 self._say_locked()
-            placed = self._file.append(lines, self._timeout)
+            placed = self._file.append(lines, timeout)
             if placed is None:
                 self._say_locked()
             before, start = placed
@@ -247,7 +250,8 @@ class TranscriptStore(TapeFiles):
             self._make_folder()
         except OSError as error:
             self._fail(error)
-        self._unready = False
+        # The thread that rewrites the tape has to be told from the others.
+        self._unready = self._rewriter is not None
 
     def _sync(self) -> None:
         if not self._unsynced.rows:
@@ -392,6 +396,7 @@ class TranscriptStore(TapeFiles):
         self._check()
         try:
             with self._both_locks():
+                self._check()
                 self._rewriter = threading.get_ident()
                 self._unready = True
                 try:

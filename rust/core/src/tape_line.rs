@@ -105,18 +105,18 @@ pub fn read(line: &str) -> Option<Row<'_>> {
     {
         return None;
     }
-    row.tool_call_id = rest.optional(",\"tool_call_id\":\"")?;
+    rest.optional(",\"tool_call_id\":\"", &mut row.tool_call_id)?;
     if !is_typed && (!row.tool_calls.is_empty() || row.tool_call_id.is_some()) {
         return None;
     }
     if needs_id && row.tool_call_id.is_none() || !is_typed && may_lift(row.role, row.content) {
         return None;
     }
-    row.id = rest.optional(",\"id\":\"")?;
-    row.request_id = rest.optional(",\"request_id\":\"")?;
-    row.model = rest.optional(",\"model\":\"")?;
-    row.created_at = rest.optional(",\"created_at\":\"")?;
-    row.stop_reason = rest.optional(",\"stop_reason\":\"")?;
+    rest.optional(",\"id\":\"", &mut row.id)?;
+    rest.optional(",\"request_id\":\"", &mut row.request_id)?;
+    rest.optional(",\"model\":\"", &mut row.model)?;
+    rest.optional(",\"created_at\":\"", &mut row.created_at)?;
+    rest.optional(",\"stop_reason\":\"", &mut row.stop_reason)?;
     if rest.takes(",\"usage\":") {
         let (counters, is_canonical) = usage(rest.value()?)?;
         row.usage = Some(counters);
@@ -183,14 +183,13 @@ impl<'a> Rest<'a> {
         self.text()
     }
 
-    /// A text that may be left out; None where it is there and is none.
+    /// Reads a text that may be left out; None where it is there and is none.
     #[inline]
-    fn optional(&mut self, next: &str) -> Option<Option<Str<'a>>> {
+    fn optional(&mut self, next: &str, text: &mut Option<Str<'a>>) -> Option<()> {
         if self.takes(next) {
-            self.text().map(Some)
-        } else {
-            Some(None)
+            *text = Some(self.text()?);
         }
+        Some(())
     }
 
     /// Any value that comes out the same however it is read.

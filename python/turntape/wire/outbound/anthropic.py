@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.caching import Marks
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
+    from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
-    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = [
     "BINDING_BETA",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
+from turntape.wire.outbound.parts import MEDIA_TYPES
+from turntape.wire.outbound.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
+    from turntape.wire.outbound.parts import Call, Part, Written
     from turntape.wire.outbound.target import Origin
-    from turntape.wire.outbound.writer import Call, Part, Written
 
 __all__ = ["AlternatingWriter", "WireMessage"]
 

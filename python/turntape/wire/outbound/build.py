@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
+    from turntape.wire.outbound.parts import Part
     from turntape.wire.outbound.target import CarrySignatures
-    from turntape.wire.outbound.writer import Part, Writer
+    from turntape.wire.outbound.writer import Writer
     from turntape.wire.vendors import VendorHabits
 
 __all__ = ["OnPrefixChange", "Repair", "Unsupported", "build_request"]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
 from turntape.wire.outbound.caching import refuse_marks
-from turntape.wire.outbound.writer import MEDIA_TYPES, Writer
+from turntape.wire.outbound.parts import MEDIA_TYPES
+from turntape.wire.outbound.writer import Writer
 from turntape.wire.raw_json import RawJson
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from turntape.messages import RedactedThinkingBlock
     from turntape.replay.pairing import Placed
     from turntape.wire.outbound.parameters import Parameters, Tool
+    from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
-    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = [
     "FlatWriter",

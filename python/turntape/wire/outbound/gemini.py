@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.blocks import WireMessage
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
+    from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
-    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = ["GeminiWriter", "body_of"]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from turntape.replay.pairing import Placed
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
+    from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
-    from turntape.wire.outbound.writer import Call, Part
 
 __all__ = ["ChatWriter", "body_of"]
 

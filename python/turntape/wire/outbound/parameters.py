@@ -214,8 +214,10 @@ class Parameters:
         if choice is None:
             return None
         if choice.type == "tool":
-            names = {tool.name for tool in tools if isinstance(tool, Tool)}
-            if choice.name not in names and len(names) == len(tools):
+            # Those that were asked for: a model that takes no tools is no mistake of the choice.
+            asked = self.request.tools
+            names = {tool.name for tool in asked if not isinstance(tool, RawTool)}
+            if choice.name not in names and len(names) == len(asked):
                 raise InvalidRequest(
                     f"tool_choice names {choice.name!r}, which is none of the tools"
                 )

@@ -11,7 +11,7 @@ from turntape.wire.raw_json import write_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turntape.wire.outbound.writer import Part
+    from turntape.wire.outbound.parts import Part
 
 __all__ = ["Comparison", "Prefix"]
 

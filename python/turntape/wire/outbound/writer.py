@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape._native import check_arguments
 from turntape.errors import InvalidRequest, UnsupportedContent
 from turntape.media import PathSource
 from turntape.wire.outbound.media import WireMedia, checked
+from turntape.wire.outbound.parts import MEDIA_TYPES, Call
 from turntape.wire.outbound.raw import EMPTY_OBJECT, extra_members, raw_object
 from turntape.wire.outbound.surrogates import mended_json, mended_text
 from turntape.wire.raw_json import RawJson
@@ -25,42 +26,10 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.names import Names
     from turntape.wire.outbound.notes import Notes
+    from turntape.wire.outbound.parts import Part, Written
     from turntape.wire.outbound.target import Origin, Target
 
-__all__ = ["MEDIA_TYPES", "Call", "Part", "Writer", "Written"]
-
-Part: TypeAlias = dict[str, Any] | RawJson
-"""One block, part or item of a body."""
-
-Written: TypeAlias = tuple[int, Part, bool]
-"""A part as it was written: its place in the history, the part, and whether it is thinking."""
-
-MEDIA_TYPES = frozenset({"image", "audio", "video", "document"})
-"""The ``type`` of each block that is a medium."""
-
-
-class Call:
-    """A call as it was sent, for its result.
-
-    Attributes:
-        block: The call.
-        id: Its id as sent; empty where the wire does not get one.
-        name: The tool's name as sent.
-        order: Its place among the calls of its round, counted from 0.
-        extra: What its own wire carries beside it.
-    """
-
-    __slots__ = ("block", "extra", "id", "name", "order")
-
-    def __init__(
-        self, block: ToolUse, sent_id: str, name: str, order: int, extra: dict[str, Any]
-    ) -> None:
-        self.block = block
-        self.id = sent_id
-        self.name = name
-        self.order = order
-        self.extra = extra
-
+__all__ = ["Writer"]
 
 _NO_EXTRA: dict[str, Any] = {}
 
@@ -464,7 +433,10 @@ class Writer(ABC):
         """What the wire's message carries beside role and content."""
         if message.extra is None or not origin.is_own_wire:
             return _NO_EXTRA
-        return extra_members(message.extra, "the message", index, self.notes)
+        try:
+            return extra_members(message.extra, "the message", index, self.notes)
+        except InvalidRequest as error:
+            raise InvalidRequest(str(error), index=index) from None
 
 
 def _at(error: InvalidRequest, index: int, place: int) -> InvalidRequest:
