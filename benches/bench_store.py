@@ -20,7 +20,6 @@ from turntape.transcript.lines import encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from benches.conftest import Meter
 

@@ -151,12 +151,14 @@ def by_pyarrow(rows: ArrowRows) -> list[dict[str, Any]]:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table(rows)
     table.validate(full=True)
-    return table.to_pylist()
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
 
 
 def by_polars(rows: ArrowRows) -> list[dict[str, Any]]:
     polars = pytest.importorskip("polars")
-    return polars.DataFrame(rows).to_dicts()
+    found: list[dict[str, Any]] = polars.DataFrame(rows).to_dicts()
+    return found
 
 
 def by_duckdb(rows: ArrowRows) -> list[dict[str, Any]]:
@@ -337,6 +339,19 @@ def test_a_small_limit_on_lines(tmp_path):
     with pytest.raises(Exception, match="line 2"):
         by_pyarrow(store.to_arrow())
     assert [each["line"] for each in by_pyarrow(store.to_arrow(strict=False))] == [1, 3]
+
+
+@pytest.mark.parametrize("most", [200, 1 << 28])
+@pytest.mark.parametrize("batch_rows", [1, 2, 3, 4])
+def test_batches_are_full_whoever_reads_the_lines(batch_rows, most, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    quick, slow = b'{"role":"user","content":"x"}', b'{"role":"user", "content":"x"}'
+    store = tape(tmp_path / "tape.jsonl", quick, slow, slow, quick, quick, b"", slow, quick, slow)
+    limited = TranscriptStore(store.path, max_line_bytes=most)
+    stream = pyarrow.RecordBatchReader.from_stream(limited.to_arrow(batch_rows=batch_rows))
+    sizes = [batch.num_rows for batch in stream]
+    whole, rest = divmod(8, batch_rows)
+    assert sizes == [batch_rows] * whole + [rest] * (rest > 0)
 
 
 def test_long_texts_make_short_batches(tmp_path):

@@ -123,18 +123,17 @@ def fill_from_tape(
                 yield
             continue
         line, start, length = found.line, 0, len(found.raw)
-        while True:
+        while start < length:
+            # Full columns take nothing: then this is where to go on.
             line, start, end = columns.add_lines(found.raw, start, line)
             if columns.full:
                 yield
-            elif start >= length:
-                break
-            else:
+            elif start < length:
                 _add_entry(columns, found.entry(line, start, end), strict=strict)
-                if columns.full:
-                    yield
                 line += 1
                 start = end + 1
+        if columns.full:
+            yield
         found.lines = line - found.line
 
 

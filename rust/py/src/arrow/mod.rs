@@ -69,17 +69,13 @@ impl RowColumns {
     #[pyo3(signature = (row, /))]
     fn add_row(&mut self, row: PythonRow) {
         let (line, texts, calls, parts, cache_breakpoints, interrupted, usage) = row;
-        let parts = parts.as_ref().map(|parts| {
-            let texts = parts.iter().map(|part| part.each_ref().map(plain));
-            texts.collect()
-        });
+        let parts = parts
+            .as_ref()
+            .map(|parts| parts.iter().map(plain).collect());
         self.columns.push(&Fields {
             line,
-            texts: texts.each_ref().map(plain),
-            calls: calls
-                .iter()
-                .map(|call| call.each_ref().map(plain))
-                .collect(),
+            texts: plain(&texts),
+            calls: calls.iter().map(plain).collect(),
             parts,
             cache_breakpoints: &cache_breakpoints,
             interrupted,
@@ -88,8 +84,10 @@ impl RowColumns {
     }
 }
 
-fn plain(text: &Option<PyBackedStr>) -> Option<Text<'_>> {
-    text.as_deref().map(Text::Plain)
+fn plain<const COUNT: usize>(texts: &[Option<PyBackedStr>; COUNT]) -> [Option<Text<'_>>; COUNT] {
+    texts
+        .each_ref()
+        .map(|text| text.as_deref().map(Text::Plain))
 }
 
 fn take_lines(
