@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from turntape._native import sync_folder
@@ -21,7 +22,7 @@ from turntape.transcript.entries import (
     TapeFault,
     TapeOpaque,
     TapeRow,
-    read_rows,
+    read_runs,
     read_tape,
 )
 from turntape.transcript.files import TapeFiles
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from turntape._native import TapeFile
+    from turntape._native import RowColumns, TapeFile
     from turntape.artifacts.redaction import ArtifactRedactor
+    from turntape.transcript.arrow import ArrowRows
     from turntape.transcript.entries import TapeEntry
     from turntape.transcript.report import TapeReport
     from turntape.transcript.rewriting import RewriteReport
@@ -334,11 +336,34 @@ class TranscriptStore(TapeFiles):
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
-        for read in self._reading(read_rows):
-            if isinstance(read, TranscriptMessage):
-                yield read
+        for read in self._reading(read_runs):
+            if isinstance(read, list):
+                yield from read
             elif strict and isinstance(read, TapeFault):
                 raise read.to_error()
+
+    def to_arrow(self, *, strict: bool = True, batch_rows: int = 8192) -> ArrowRows:
+        """Give the rows as Arrow record batches, for whatever reads the Arrow PyCapsule interface.
+
+        Nothing is read before a stream is asked for its first batch; each stream reads the tape anew, as
+        ``read`` does, in the memory of one batch, and closes it when it is let go. Lines as a store writes
+        them become no Python objects. What cannot be read ends the stream with an error of the reader's.
+
+        Args:
+            strict: Whether a line that is no row, or a row that Arrow cannot hold, is an error; otherwise
+                it is passed over. Opaque lines are passed over in any case.
+            batch_rows: How many rows a batch has at most; it has fewer where they are long.
+
+        Raises:
+            ValueError: ``batch_rows`` is below 1.
+        """
+        # Most who open a tape never ask for this.
+        from turntape.transcript.arrow import ArrowRows, fill_from_tape  # noqa: PLC0415
+
+        def begin(columns: RowColumns) -> Iterator[None]:
+            return self._reading(partial(fill_from_tape, columns=columns, strict=strict))
+
+        return ArrowRows(begin, batch_rows)
 
     def verify(self) -> TapeReport:
         """Read all of the tape, and list what is wrong with it.
