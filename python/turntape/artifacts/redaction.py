@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from turntape._native import SecretMatcher, SecretStream
 from turntape.artifacts.rule_pack import default_rules
@@ -83,14 +83,11 @@ class NoRedaction:
         return "NoRedaction()"
 
 
-@dataclass(frozen=True, slots=True)
-class SecretSpan:
+class SecretSpan(NamedTuple):
     """Where a secret stands.
 
-    Attributes:
-        start: Its first character, counted from 0.
-        end: The character behind it.
-        rule: The id of the rule that found it.
+    ``start`` is its first character, counted from 0, ``end`` the character behind it, and ``rule`` the id
+    of the rule that found it.
     """
 
     start: int
