@@ -265,12 +265,9 @@ def test_what_only_looks_like_an_envelope_keeps_nothing(row):
 )
 def test_what_only_looks_like_a_data_uri_is_searched(text):
     assert KEY not in redact_row(TranscriptMessage.user(text), REDACTOR).content
-    assert (
-        KEY
-        not in redact_row(TranscriptMessage.user_with_parts([ImagePart(text)]), REDACTOR)
-        .parts[0]
-        .url
-    )
+    row = redact_row(TranscriptMessage.user_with_parts([ImagePart(text)]), REDACTOR)
+    assert row.parts is not None
+    assert KEY not in repr(row.parts[0])
 
 
 def test_calls_in_the_words_of_the_providers():

@@ -156,7 +156,7 @@ def redact_row(row: TranscriptMessage, redactor: ArtifactRedactor) -> Transcript
         return replace(row)
     line = line_memory(row)
     if line is not None:
-        text = line.decode("utf-8", "replace")
+        text = line if isinstance(line, str) else line.decode("utf-8", "replace")
         if fields.embedded(text, kept=True) != text:
             return replace(row)
     return row
