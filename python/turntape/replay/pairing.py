@@ -122,12 +122,16 @@ class _Pairing:
         self.mended: list[_Call] = []
 
     def assistant(self, index: int, message: Message) -> None:
-        self.close_round()
-        turn = len(self.turns)
+        if self.open:
+            self.close_round()
         for place, block in enumerate(message.content):
             if block.type == "tool_use":
-                call = _Call(block.id, index, place, turn)
-                self.open.setdefault(block.id, []).append(call)
+                call = _Call(block.id, index, place, len(self.turns))
+                calls = self.open.get(block.id)
+                if calls is None:
+                    self.open[block.id] = [call]
+                else:
+                    calls.append(call)
         self.is_broken = False
 
     def user(self, index: int, message: Message) -> None:
@@ -135,15 +139,18 @@ class _Pairing:
         for place, block in enumerate(message.content):
             if block.type == "tool_result":
                 self.result(index, place, block)
-            elif not (block.type == "text" and not block.text):
+            elif block.type != "text" or block.text:
                 breaks = True
-        self.is_broken = self.is_broken or breaks
+        if breaks:
+            self.is_broken = True
 
     def result(self, index: int, place: int, result: ToolResult) -> None:
         call_id = result.tool_use_id
         calls = self.open.get(call_id)
-        if calls:
+        if calls is not None:
             call = calls.pop(0)
+            if not calls:
+                del self.open[call_id]
             self.answered.add(call_id)
             if not self.is_broken:
                 return
@@ -164,8 +171,7 @@ class _Pairing:
     def close_round(self) -> None:
         """Nothing that comes now stands right after the calls that still wait."""
         for call_id, calls in self.open.items():
-            if calls:
-                self.older.setdefault(call_id, []).extend(calls)
+            self.older.setdefault(call_id, []).extend(calls)
         self.open = {}
 
     def finish(self) -> None:
@@ -243,14 +249,16 @@ def pair(
         The history as it pairs, and the faults that it had: none, and the messages are the same.
     """
     walk = _Pairing()
+    turns = walk.turns
     for index, message in history:
-        if message.role == "assistant":
+        role = message.role
+        if role == "assistant":
             walk.assistant(index, message)
-        elif message.role == "user":
+        elif role == "user":
             walk.user(index, message)
         else:
             walk.is_broken = True
-        walk.turns.append(Placed(index, message, message.content))
+        turns.append(Placed(index, message, message.content))
     walk.finish()
     return (walk.mend(missing_result) if walk.faults else walk.turns), walk.faults
 
