@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
@@ -25,6 +26,8 @@ __all__ = ["AlternatingWriter", "WireMessage"]
 
 
 _NONE: frozenset[int] = frozenset()
+
+_part_of = itemgetter(1)
 
 
 class WireMessage:
@@ -103,13 +106,12 @@ class AlternatingWriter(Writer):
             last = WireMessage("assistant", index)
             self.messages.append(last)
         thinking = self._thinking_parts
+        for part in parts:
+            written = (index, part, id(part) in thinking)
+            self.trace.append(written)
+            last.parts.append(written)
         if thinking:
-            written = [(index, part, id(part) in thinking) for part in parts]
             self._thinking_parts = set()
-        else:
-            written = [(index, part, False) for part in parts]
-        self.trace += written
-        last.parts += written
         last.index = index
         last.is_paused = message.stop_reason == "pause_turn"
         if message.extra is not None:
@@ -148,18 +150,18 @@ class AlternatingWriter(Writer):
     ) -> None:
         index = placed.index
         last = self._user_message(index, merges=bool(parts))
-        if results:
-            answers = [(index, part, False) for _, part in results]
-            self.trace += answers
-            last.results += answers
-            last.calls += [call for call, _ in results]
+        for call, part in results:
+            answer = (index, part, False)
+            self.trace.append(answer)
+            last.results.append(answer)
+            last.calls.append(call)
         if self._after_results:
             parts = self._after_results + parts
             self._after_results = []
-        if parts:
-            written = [(index, part, False) for part in parts]
-            self.trace += written
-            last.parts += written
+        for part in parts:
+            written = (index, part, False)
+            self.trace.append(written)
+            last.parts.append(written)
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
@@ -395,7 +397,7 @@ class AlternatingWriter(Writer):
         elif wanted:
             parts = self._with_marks(content, wanted, ttl)
         else:
-            parts = [part for _, part, _ in content]
+            parts = list(map(_part_of, content))
         body = {"role": role, self.content_name: parts}
         return body if message.extra is None else body | message.extra
 
