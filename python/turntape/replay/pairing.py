@@ -91,17 +91,8 @@ class Placed:
         self.content = content
 
 
-class _Call:
-    """A call that waits for its result."""
-
-    __slots__ = ("block", "id", "index", "late", "turn")
-
-    def __init__(self, call_id: str, index: int, block: int, turn: int) -> None:
-        self.id = call_id
-        self.index = index
-        self.block = block
-        self.turn = turn
-        self.late: ToolResult | None = None
+_Place: TypeAlias = tuple[int, int]
+"""Where a call stands: its turn in the walk, and the block in it."""
 
 
 class _Pairing:
@@ -111,27 +102,27 @@ class _Pairing:
         self.turns: list[Placed] = []
         self.faults: list[PairingFault] = []
         # The calls of the last turn of the model's that wait for results, by id; of one id in order.
-        self.open: dict[str, list[_Call]] = {}
+        self.open: dict[str, list[_Place]] = {}
         # The same of the turns before it, and what was answered already.
-        self.older: dict[str, list[_Call]] = {}
+        self.older: dict[str, list[_Place]] = {}
         self.answered: set[str] = set()
         # Whether something else than results has come since.
         self.is_broken = False
-        # What is left out, by turn; and the calls whose results are put in.
+        # What is left out, by turn; and the results that are put in, by the call's place. None for one
+        # that is made up.
         self.dropped: dict[int, set[int]] = {}
-        self.mended: list[_Call] = []
+        self.mended: dict[_Place, tuple[str, ToolResult | None]] = {}
 
-    def assistant(self, index: int, message: Message) -> None:
+    def assistant(self, message: Message) -> None:
         if self.open:
             self.close_round()
         for place, block in enumerate(message.content):
             if block.type == "tool_use":
-                call = _Call(block.id, index, place, len(self.turns))
                 calls = self.open.get(block.id)
                 if calls is None:
-                    self.open[block.id] = [call]
+                    self.open[block.id] = [(len(self.turns), place)]
                 else:
-                    calls.append(call)
+                    calls.append((len(self.turns), place))
         self.is_broken = False
 
     def user(self, index: int, message: Message) -> None:
@@ -165,8 +156,7 @@ class _Pairing:
         self.fault(kind, index, place, call_id)
         self.dropped.setdefault(len(self.turns), set()).add(place)
         if call is not None:
-            call.late = result
-            self.mended.append(call)
+            self.mended[call] = (call_id, result)
 
     def close_round(self) -> None:
         """Nothing that comes now stands right after the calls that still wait."""
@@ -176,10 +166,11 @@ class _Pairing:
 
     def finish(self) -> None:
         self.close_round()
-        for calls in self.older.values():
+        for call_id, calls in self.older.items():
             for call in calls:
-                self.fault("missing", call.index, call.block, call.id)
-                self.mended.append(call)
+                turn, place = call
+                self.fault("missing", self.turns[turn].index, place, call_id)
+                self.mended[call] = (call_id, None)
         self.faults.sort(key=lambda fault: (fault.index, fault.block))
 
     def fault(self, kind: FaultKind, index: int, place: int, call_id: str) -> None:
@@ -188,9 +179,10 @@ class _Pairing:
     def mend(self, missing_result: str) -> list[Placed]:
         """The turns without their faults."""
         inserted: dict[int, list[ToolResult]] = {}
-        for call in sorted(self.mended, key=lambda call: (call.turn, call.block)):
-            result = call.late or ToolResult(call.id, missing_result, is_error=True)
-            inserted.setdefault(call.turn, []).append(result)
+        for call in sorted(self.mended):
+            call_id, late = self.mended[call]
+            result = late or ToolResult(call_id, missing_result, is_error=True)
+            inserted.setdefault(call[0], []).append(result)
         mended: list[Placed] = []
         waiting: list[ToolResult] = []
         source = 0
@@ -253,7 +245,7 @@ def pair(
     for index, message in history:
         role = message.role
         if role == "assistant":
-            walk.assistant(index, message)
+            walk.assistant(message)
         elif role == "user":
             walk.user(index, message)
         else:

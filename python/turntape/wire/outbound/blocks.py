@@ -96,20 +96,20 @@ class AlternatingWriter(Writer):
         """A part with a cache mark."""
 
     def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
-        index, message = placed.index, placed.message
-        if not self.messages:
+        index, message, messages = placed.index, placed.message, self.messages
+        if not messages:
             self._open(index)
-        last = self.messages[-1]
+        last = messages[-1]
         if last.role == "assistant":
             last = self._after_assistant(last, index)
         if last.role != "assistant":
             last = WireMessage("assistant", index)
-            self.messages.append(last)
-        thinking = self._thinking_parts
+            messages.append(last)
+        thinking, trace, said = self._thinking_parts, self.trace, last.parts
         for part in parts:
             written = (index, part, id(part) in thinking)
-            self.trace.append(written)
-            last.parts.append(written)
+            trace.append(written)
+            said.append(written)
         if thinking:
             self._thinking_parts = set()
         last.index = index
@@ -148,11 +148,11 @@ class AlternatingWriter(Writer):
     def write_user(
         self, placed: Placed, results: list[tuple[Call, Part]], parts: list[Part], origin: Origin
     ) -> None:
-        index = placed.index
+        index, trace = placed.index, self.trace
         last = self._user_message(index, merges=bool(parts))
         for call, part in results:
             answer = (index, part, False)
-            self.trace.append(answer)
+            trace.append(answer)
             last.results.append(answer)
             last.calls.append(call)
         if self._after_results:
@@ -160,7 +160,7 @@ class AlternatingWriter(Writer):
             self._after_results = []
         for part in parts:
             written = (index, part, False)
-            self.trace.append(written)
+            trace.append(written)
             last.parts.append(written)
         if not results and not parts and not placed.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
