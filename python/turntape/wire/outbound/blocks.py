@@ -231,10 +231,8 @@ class AlternatingWriter(Writer):
         """The blocks of a result, each as this wire says it; empty where nothing is left of them."""
         index = placed.index
         if isinstance(result.content, str):
-            text = self.clean(result.content, index)
-            if self.is_empty(text):
-                return []
-            return [self.plain_text(text)]
+            text = self.said(result.content, index)
+            return [self.plain_text(text)] if text else []
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
@@ -252,8 +250,8 @@ class AlternatingWriter(Writer):
         """A block of a result; None where nothing is left of it there."""
         index = placed.index
         if block.type == "text":
-            text = self.clean(block.text, index)
-            if self.is_empty(text):
+            text = self.said(block.text, index)
+            if not text:
                 self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
                 return None
             return self.result_text(block, text, origin)

@@ -215,11 +215,11 @@ class Writer(ABC):
             if block.type != "text":
                 error = InvalidRequest(f"a system message holds texts, not {block.type!r}")
                 raise _at(error, placed.index, place)
-            text = self.clean(block.text, placed.index)
-            if self.is_empty(text):
-                self._left_out(placed.index)
-            else:
+            text = self.said(block.text, placed.index)
+            if text:
                 texts.append(text)
+            else:
+                self._left_out(placed.index)
         if texts:
             self.write_system(placed, texts)
 
@@ -398,6 +398,12 @@ class Writer(ABC):
             return text
         self.notes.add("surrogate_replaced", index, "half a surrogate pair in a text")
         return mended
+
+    def said(self, text: str, index: int) -> str:
+        """The same, empty where it says nothing, as this wire sees it."""
+        if not text.isascii():
+            text = self.clean(text, index)
+        return "" if self.is_blank_empty and text.isspace() else text
 
     def is_empty(self, text: str) -> bool:
         """Whether a text says nothing, as this wire sees it."""
