@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gc
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ from turntape import (
     build_request,
     decode_message,
 )
+from turntape.wire.outbound.writer import Writer
 
 if TYPE_CHECKING:
     from turntape import (
@@ -786,3 +788,18 @@ class TestDecodedTurns:
         turn = cut.to_message(allow_incomplete=True)
         built = build(C, Message.user("q"), turn, Message.user("n"))
         assert built.body["messages"][1] == {"role": "assistant", "content": "so far"}
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_nothing_of_building_waits_for_the_collector_of_garbage(dialect):
+    def writers() -> int:
+        return sum(issubclass(type(one), Writer) for one in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = writers()
+        build(dialect, Message.user("q"), Message.assistant("a"), Message.user("n"))
+        assert writers() == before
+    finally:
+        gc.enable()

@@ -47,6 +47,11 @@ def colliding(draw: st.DrawFn) -> tuple[Form, list[str]]:
     return form, texts
 
 
+@given(st.sampled_from(FORMS), st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,130}", fullmatch=True))
+def test_identifiers_are_kept_where_the_pattern_of_the_form_takes_them(form, text):
+    assert (Distinct(form).take(text) == text) == form.is_valid(text)
+
+
 @given(colliding())
 def test_uses_are_valid_and_distinct_and_never_depend_on_what_follows(drawn):
     form, texts = drawn

@@ -67,12 +67,14 @@ class Distinct:
     ('a_b', False)
     """
 
-    __slots__ = ("_form", "_given", "_is_valid", "_used")
+    __slots__ = ("_form", "_given", "_identifiers", "_is_valid", "_used")
 
     def __init__(self, form: Form, reserved: tuple[str, ...] = ()) -> None:
         """Begin with nothing given but what is reserved."""
         self._form = form
-        self._is_valid = form.valid.fullmatch
+        self._is_valid = form.is_valid
+        # Every form but the exact ones takes such names, and nearly all ids are: no pattern is needed.
+        self._identifiers = 0 if form.exact else form.limit
         self._given = set(reserved)
         # How often each text was hashed: the next use starts there, or many equal ones would take
         # quadratic time.
@@ -81,7 +83,10 @@ class Distinct:
     def take(self, text: str) -> str:
         """What stands for one use of an id; never what was given before."""
         given = self._given
-        if text not in given and self._is_valid(text) is not None:
+        if text not in given and (
+            (text.isascii() and text.isidentifier() and len(text) <= self._identifiers)
+            or self._is_valid(text)
+        ):
             given.add(text)
             return text
         turn = self._used.get(text, 0)

@@ -91,17 +91,8 @@ class Placed:
         self.content = content
 
 
-class _Call:
-    """A call that waits for its result."""
-
-    __slots__ = ("block", "id", "index", "late", "turn")
-
-    def __init__(self, call_id: str, index: int, block: int, turn: int) -> None:
-        self.id = call_id
-        self.index = index
-        self.block = block
-        self.turn = turn
-        self.late: ToolResult | None = None
+_Place: TypeAlias = tuple[int, int]
+"""Where a call stands: its turn in the walk, and the block in it."""
 
 
 class _Pairing:
@@ -111,23 +102,27 @@ class _Pairing:
         self.turns: list[Placed] = []
         self.faults: list[PairingFault] = []
         # The calls of the last turn of the model's that wait for results, by id; of one id in order.
-        self.open: dict[str, list[_Call]] = {}
+        self.open: dict[str, list[_Place]] = {}
         # The same of the turns before it, and what was answered already.
-        self.older: dict[str, list[_Call]] = {}
+        self.older: dict[str, list[_Place]] = {}
         self.answered: set[str] = set()
         # Whether something else than results has come since.
         self.is_broken = False
-        # What is left out, by turn; and the calls whose results are put in.
+        # What is left out, by turn; and the results that are put in, by the call's place. None for one
+        # that is made up.
         self.dropped: dict[int, set[int]] = {}
-        self.mended: list[_Call] = []
+        self.mended: dict[_Place, tuple[str, ToolResult | None]] = {}
 
-    def assistant(self, index: int, message: Message) -> None:
-        self.close_round()
-        turn = len(self.turns)
+    def assistant(self, message: Message) -> None:
+        if self.open:
+            self.close_round()
         for place, block in enumerate(message.content):
             if block.type == "tool_use":
-                call = _Call(block.id, index, place, turn)
-                self.open.setdefault(block.id, []).append(call)
+                calls = self.open.get(block.id)
+                if calls is None:
+                    self.open[block.id] = [(len(self.turns), place)]
+                else:
+                    calls.append((len(self.turns), place))
         self.is_broken = False
 
     def user(self, index: int, message: Message) -> None:
@@ -135,15 +130,18 @@ class _Pairing:
         for place, block in enumerate(message.content):
             if block.type == "tool_result":
                 self.result(index, place, block)
-            elif not (block.type == "text" and not block.text):
+            elif block.type != "text" or block.text:
                 breaks = True
-        self.is_broken = self.is_broken or breaks
+        if breaks:
+            self.is_broken = True
 
     def result(self, index: int, place: int, result: ToolResult) -> None:
         call_id = result.tool_use_id
         calls = self.open.get(call_id)
-        if calls:
+        if calls is not None:
             call = calls.pop(0)
+            if not calls:
+                del self.open[call_id]
             self.answered.add(call_id)
             if not self.is_broken:
                 return
@@ -158,22 +156,21 @@ class _Pairing:
         self.fault(kind, index, place, call_id)
         self.dropped.setdefault(len(self.turns), set()).add(place)
         if call is not None:
-            call.late = result
-            self.mended.append(call)
+            self.mended[call] = (call_id, result)
 
     def close_round(self) -> None:
         """Nothing that comes now stands right after the calls that still wait."""
         for call_id, calls in self.open.items():
-            if calls:
-                self.older.setdefault(call_id, []).extend(calls)
+            self.older.setdefault(call_id, []).extend(calls)
         self.open = {}
 
     def finish(self) -> None:
         self.close_round()
-        for calls in self.older.values():
+        for call_id, calls in self.older.items():
             for call in calls:
-                self.fault("missing", call.index, call.block, call.id)
-                self.mended.append(call)
+                turn, place = call
+                self.fault("missing", self.turns[turn].index, place, call_id)
+                self.mended[call] = (call_id, None)
         self.faults.sort(key=lambda fault: (fault.index, fault.block))
 
     def fault(self, kind: FaultKind, index: int, place: int, call_id: str) -> None:
@@ -182,9 +179,10 @@ class _Pairing:
     def mend(self, missing_result: str) -> list[Placed]:
         """The turns without their faults."""
         inserted: dict[int, list[ToolResult]] = {}
-        for call in sorted(self.mended, key=lambda call: (call.turn, call.block)):
-            result = call.late or ToolResult(call.id, missing_result, is_error=True)
-            inserted.setdefault(call.turn, []).append(result)
+        for call in sorted(self.mended):
+            call_id, late = self.mended[call]
+            result = late or ToolResult(call_id, missing_result, is_error=True)
+            inserted.setdefault(call[0], []).append(result)
         mended: list[Placed] = []
         waiting: list[ToolResult] = []
         source = 0
@@ -243,14 +241,16 @@ def pair(
         The history as it pairs, and the faults that it had: none, and the messages are the same.
     """
     walk = _Pairing()
+    turns = walk.turns
     for index, message in history:
-        if message.role == "assistant":
-            walk.assistant(index, message)
-        elif message.role == "user":
+        role = message.role
+        if role == "assistant":
+            walk.assistant(message)
+        elif role == "user":
             walk.user(index, message)
         else:
             walk.is_broken = True
-        walk.turns.append(Placed(index, message, message.content))
+        turns.append(Placed(index, message, message.content))
     walk.finish()
     return (walk.mend(missing_result) if walk.faults else walk.turns), walk.faults
 

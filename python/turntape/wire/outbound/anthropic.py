@@ -172,8 +172,7 @@ class AnthropicWriter(AlternatingWriter):
     ) -> Part:
         part: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
         if isinstance(result.content, str):
-            text = self.clean(result.content, placed.index)
-            if not self.is_empty(text):
+            if text := self.said(result.content, placed.index):
                 part["content"] = text
         elif parts := self.result_parts(call, result, placed, place, origin):
             part["content"] = parts

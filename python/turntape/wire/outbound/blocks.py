@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
@@ -26,6 +27,8 @@ __all__ = ["AlternatingWriter", "WireMessage"]
 
 
 _NONE: frozenset[int] = frozenset()
+
+_part_of = itemgetter(1)
 
 
 class WireMessage:
@@ -94,23 +97,22 @@ class AlternatingWriter(Writer):
         """A part with a cache mark."""
 
     def write_assistant(self, placed: Placed, parts: list[Part], origin: Origin) -> None:
-        index, message = placed.index, placed.message
-        if not self.messages:
+        index, message, messages = placed.index, placed.message, self.messages
+        if not messages:
             self._open(index)
-        last = self.messages[-1]
+        last = messages[-1]
         if last.role == "assistant":
             last = self._after_assistant(last, index)
         if last.role != "assistant":
             last = WireMessage("assistant", index)
-            self.messages.append(last)
-        thinking = self._thinking_parts
+            messages.append(last)
+        thinking, trace, said = self._thinking_parts, self.trace, last.parts
+        for part in parts:
+            written = (index, part, id(part) in thinking)
+            trace.append(written)
+            said.append(written)
         if thinking:
-            written = [(index, part, id(part) in thinking) for part in parts]
             self._thinking_parts = set()
-        else:
-            written = [(index, part, False) for part in parts]
-        self.trace += written
-        last.parts += written
         last.index = index
         last.is_paused = message.stop_reason == "pause_turn"
         if message.extra is not None:
@@ -147,20 +149,20 @@ class AlternatingWriter(Writer):
     def write_user(
         self, placed: Placed, results: list[tuple[Call, Part]], parts: list[Part], origin: Origin
     ) -> None:
-        index = placed.index
+        index, trace = placed.index, self.trace
         last = self._user_message(index, merges=bool(parts))
-        if results:
-            answers = [(index, part, False) for _, part in results]
-            self.trace += answers
-            last.results += answers
-            last.calls += [call for call, _ in results]
+        for call, part in results:
+            answer = (index, part, False)
+            trace.append(answer)
+            last.results.append(answer)
+            last.calls.append(call)
         if self._after_results:
             parts = self._after_results + parts
             self._after_results = []
-        if parts:
-            written = [(index, part, False) for part in parts]
-            self.trace += written
-            last.parts += written
+        for part in parts:
+            written = (index, part, False)
+            trace.append(written)
+            last.parts.append(written)
         if not results and not parts and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
@@ -230,10 +232,8 @@ class AlternatingWriter(Writer):
         """The blocks of a result, each as this wire says it; empty where nothing is left of them."""
         index = placed.index
         if isinstance(result.content, str):
-            text = self.clean(result.content, index)
-            if self.is_empty(text):
-                return []
-            return [self.plain_text(text)]
+            text = self.said(result.content, index)
+            return [self.plain_text(text)] if text else []
         parts: list[Part] = []
         self._moved = []
         for block in result.content:
@@ -251,8 +251,8 @@ class AlternatingWriter(Writer):
         """A block of a result; None where nothing is left of it there."""
         index = placed.index
         if block.type == "text":
-            text = self.clean(block.text, index)
-            if self.is_empty(text):
+            text = self.said(block.text, index)
+            if not text:
                 self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
                 return None
             return self.result_text(block, text, placed, origin)
@@ -396,7 +396,7 @@ class AlternatingWriter(Writer):
         elif wanted:
             parts = self._with_marks(content, wanted, ttl)
         else:
-            parts = [part for _, part, _ in content]
+            parts = list(map(_part_of, content))
         body = {"role": role, self.content_name: parts}
         return body if message.extra is None else body | message.extra
 

@@ -136,7 +136,7 @@ def build_request(
         repairs=repair == "repair",
         refuses=unsupported == "error",
         carry_signatures=carry_signatures,
-        texts=texts or ReplayTexts(),
+        texts=texts or _TEXTS,
         api_version=api_version,
         vendor=habits.vendor,
     )
@@ -148,6 +148,8 @@ def build_request(
             raise
         raise misfit from error
 
+
+_TEXTS = ReplayTexts()
 
 # A conversation asks for the same row with each of its requests.
 _habits = lru_cache(maxsize=256)(vendor_habits)
@@ -238,9 +240,9 @@ class _Building:
         messages: list[tuple[int, Message]] = []
         is_leading = True
         for index, item in enumerate(self.request.messages):
-            if isinstance(item, CustomRecord):
-                continue
-            if not isinstance(cast("object", item), Message):
+            if not isinstance(item, Message):
+                if isinstance(cast("object", item), CustomRecord):
+                    continue
                 raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
             self.places.append(index)
             if is_leading and item.role == "system":

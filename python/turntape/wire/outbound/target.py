@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from turntape.wire.dialect import Dialect
     from turntape.wire.vendors import VendorHabits
 
-__all__ = ["CarrySignatures", "Origin", "Target"]
+__all__ = ["CarrySignatures", "Origin", "Origins", "Target"]
 
 CarrySignatures: TypeAlias = Literal["never", "same_vendor", "always"]
 """When signed thinking goes back."""
+
+_Source: TypeAlias = "tuple[str | None, str | None, Dialect | None]"
+"""Where a message came from: its vendor, model and wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Target:
         texts: What is put in where a provider needs a text.
         api_version: The version of the API, where the wire names one.
         vendor: Who serves the model, in the host's words; empty where that is left to be found out.
+        origins: What a message's origin means here, by its vendor, model and wire.
     """
 
     dialect: Dialect
@@ -66,20 +70,35 @@ class Target:
     texts: ReplayTexts
     api_version: str | None
     vendor: str
-    _origins: dict[tuple[str | None, str | None, Dialect | None], Origin] = field(
-        default_factory=dict[tuple["str | None", "str | None", "Dialect | None"], Origin]
-    )
+    origins: Origins = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.origins = Origins(
+            self.table, (self.dialect, self.model, self.vendor, self.carry_signatures)
+        )
 
     def origin(self, message: Message) -> Origin:
         """What a message's origin means here."""
-        key = (message.vendor, message.model, message.dialect)
-        origin = self._origins.get(key)
-        if origin is None:
-            origin = self._origins[key] = _origin_of(
-                self.table,
-                (self.dialect, self.model, self.vendor, self.carry_signatures),
-                key,
-            )
+        return self.origins[message.vendor, message.model, message.dialect]
+
+
+class Origins(dict["_Source", Origin]):
+    """What each origin means to a target, found out when it is first asked for.
+
+    Args:
+        table: The table of what models take, which also tells who made them.
+        target: The target's wire, model and vendor, and when signed thinking goes back.
+    """
+
+    def __init__(
+        self, table: CapabilityTable, target: tuple[Dialect, str, str, CarrySignatures]
+    ) -> None:
+        super().__init__()
+        self._table = table
+        self._target = target
+
+    def __missing__(self, source: _Source) -> Origin:
+        origin = self[source] = _origin_of(self._table, self._target, source)
         return origin
 
 
@@ -88,7 +107,7 @@ class Target:
 def _origin_of(
     table: CapabilityTable,
     target: tuple[Dialect, str, str, CarrySignatures],
-    source: tuple[str | None, str | None, Dialect | None],
+    source: _Source,
 ) -> Origin:
     """What an origin means to a target: vendor, model and wire of each."""
     dialect, our_model, our_vendor, carry = target

@@ -68,6 +68,9 @@ class Writer(ABC):
     media: ClassVar[WireMedia] = WireMedia({}, frozenset())
     result_media: ClassVar[frozenset[str]] = frozenset()
 
+    _of_user: ClassVar[dict[str, Any]]
+    _of_assistant: ClassVar[dict[str, Any]]
+
     def __init__(
         self,
         target: Target,
@@ -77,6 +80,7 @@ class Writer(ABC):
         without_thinking: frozenset[int],
     ) -> None:
         self.target = target
+        self._origins = target.origins
         self.notes = notes
         self.ids = ids
         self.names = names
@@ -85,18 +89,26 @@ class Writer(ABC):
         self.id_map: dict[str, list[str]] = {}
         self._calls: dict[str, list[Call]] = {}
         self._order = 0
-        said: dict[str, Any] = {"text": self._text, "provider_block": self.provider_part}
-        media = dict.fromkeys(MEDIA_TYPES, self.medium)
-        # What writes a block of each type, by who says it.
-        self._of_user: dict[str, Any] = _Refused("in a turn of the model's", said | media)
-        self._of_assistant: dict[str, Any] = _Refused(
+
+    def __init_subclass__(cls) -> None:
+        """Find what writes a block of each type, by who says it.
+
+        The class holds it: methods bound to a writer would keep it, and all it wrote, until garbage is
+        collected.
+        """
+        super().__init_subclass__()
+        said: dict[str, Any] = {"text": cls._text, "provider_block": cls.provider_part}
+        cls._of_user = _Refused(
+            "in a turn of the model's", said | dict.fromkeys(MEDIA_TYPES, cls.medium)
+        )
+        cls._of_assistant = _Refused(
             "in a message of the user's",
             said
-            | dict.fromkeys(MEDIA_TYPES, self.assistant_media)
+            | dict.fromkeys(MEDIA_TYPES, cls.assistant_media)
             | {
-                "tool_use": self._call,
-                "thinking": self._thinking,
-                "redacted_thinking": self._redacted,
+                "tool_use": cls._call,
+                "thinking": cls._thinking,
+                "redacted_thinking": cls._redacted,
             },
         )
 
@@ -161,14 +173,14 @@ class Writer(ABC):
 
     def _assistant(self, placed: Placed) -> None:
         message, index = placed.message, placed.index
-        origin = self.target.origin(message)
+        origin = self._origins[message.vendor, message.model, message.dialect]
         self._calls = {}
         self._order = 0
         parts: list[Part] = []
         write = self._of_assistant
         for place, block in enumerate(placed.content):
             try:
-                part = write[block.type](block, placed, origin)
+                part = write[block.type](self, block, placed, origin)
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -179,8 +191,8 @@ class Writer(ABC):
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
 
     def _user(self, placed: Placed) -> None:
-        index = placed.index
-        origin = self.target.origin(placed.message)
+        message, index = placed.message, placed.index
+        origin = self._origins[message.vendor, message.model, message.dialect]
         results: list[tuple[Call, Part]] = []
         parts: list[Part] = []
         write = self._of_user
@@ -190,7 +202,7 @@ class Writer(ABC):
                     call = self._calls[block.tool_use_id].pop(0)
                     results.append((call, self.result_part(call, block, placed, place, origin)))
                     continue
-                part = write[block.type](block, placed, origin)
+                part = write[block.type](self, block, placed, origin)
             except InvalidRequest as error:
                 raise _at(error, index, place) from None
             if part is not None:
@@ -203,11 +215,11 @@ class Writer(ABC):
             if block.type != "text":
                 error = InvalidRequest(f"a system message holds texts, not {block.type!r}")
                 raise _at(error, placed.index, place)
-            text = self.clean(block.text, placed.index)
-            if self.is_empty(text):
-                self._left_out(placed.index)
-            else:
+            text = self.said(block.text, placed.index)
+            if text:
                 texts.append(text)
+            else:
+                self._left_out(placed.index)
         if texts:
             self.write_system(placed, texts)
 
@@ -247,10 +259,13 @@ class Writer(ABC):
         if block.extra is not None and origin.is_own_wire:
             extra = extra_members(block.extra, f"the call {block.id!r}", index, self.notes)
         name = self.names.sent(block.name, index)
-        waiting = self._calls.setdefault(block.id, [])
         call = Call(block, sent_id, name, self._order, extra)
         self._order += 1
-        waiting.append(call)
+        waiting = self._calls.get(block.id)
+        if waiting is None:
+            self._calls[block.id] = [call]
+        else:
+            waiting.append(call)
         if block.signature is not None and not self.signs_calls:
             self.drop_reasoning(index, f"the signature of {block.id!r} means nothing here")
         return self.call_part(call, placed, origin)
@@ -258,7 +273,11 @@ class Writer(ABC):
     def sent_id(self, block: ToolUse, placed: Placed, origin: Origin) -> str:
         """The id of a call as it is sent, noted where it is another."""
         sent = self.ids.take(block.id)
-        self.id_map.setdefault(block.id, []).append(sent)
+        earlier = self.id_map.get(block.id)
+        if earlier is None:
+            self.id_map[block.id] = [sent]
+        else:
+            earlier.append(sent)
         if sent != block.id:
             self.notes.add("id_mapped", placed.index, f"{block.id!r} is sent as {sent!r}")
         return sent
@@ -379,6 +398,12 @@ class Writer(ABC):
             return text
         self.notes.add("surrogate_replaced", index, "half a surrogate pair in a text")
         return mended
+
+    def said(self, text: str, index: int) -> str:
+        """The same, empty where it says nothing, as this wire sees it."""
+        if not text.isascii():
+            text = self.clean(text, index)
+        return "" if self.is_blank_empty and text.isspace() else text
 
     def is_empty(self, text: str) -> bool:
         """Whether a text says nothing, as this wire sees it."""
