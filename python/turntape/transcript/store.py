@@ -167,8 +167,8 @@ class TranscriptStore(TapeFiles):
             row = redact_row(row, self._redactor)
         lock = self._turn.lock
         # Most rows are encoded and written in one step of the extension. Whatever is in its way, the long
-        # way deals with it.
-        if lock.acquire(blocking=False):
+        # way deals with it. To name the argument would take as long again as to get the lock.
+        if lock.acquire(False):  # noqa: FBT003
             try:
                 if not self._unready and self._known_identity is not None and _INODES_ARE_TOLD:
                     end = self._file.append_row(row, self._known_end)
