@@ -174,7 +174,10 @@ class TranscriptStore(TapeFiles):
                     end = self._file.append_row(row, self._known_end)
                     if end is not None:
                         self._known_end = end
-                        if self._unsynced.add(1):
+                        unsynced = self._unsynced
+                        if not unsynced.counts:
+                            unsynced.rows = 1
+                        elif unsynced.add(1):
                             self._sync()
                         return
             except OSError as error:

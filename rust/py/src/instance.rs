@@ -14,7 +14,7 @@ use pyo3::types::{PyString, PyType};
 /// A slotted dataclass: its type, and where its instances keep their fields.
 #[derive(Debug)]
 pub(crate) struct Class<const FIELDS: usize> {
-    class: Py<PyType>,
+    kind: Py<PyType>,
     /// For each field, in the order given to [`Class::new`], the offset of its slot in words.
     slots: [usize; FIELDS],
     names: [Py<PyString>; FIELDS],
@@ -69,7 +69,7 @@ impl<const FIELDS: usize> Class<FIELDS> {
                 .ok_or_else(|| unfit(&format!("keeps {field} elsewhere")))?;
         }
         Ok(Self {
-            class: class.clone().unbind(),
+            kind: class.clone().unbind(),
             slots,
             names: fields.map(|field| PyString::intern(py, field).unbind()),
             // Interpreters without a global lock keep more than a count and a type in an object.
@@ -79,12 +79,12 @@ impl<const FIELDS: usize> Class<FIELDS> {
 
     /// The class.
     pub(crate) fn class<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyType> {
-        self.class.bind(py)
+        self.kind.bind(py)
     }
 
     /// Whether `object` is an instance of exactly this class.
     pub(crate) fn is_exact(&self, object: &Bound<'_, PyAny>) -> bool {
-        object.get_type_ptr() == self.class.as_ptr().cast()
+        object.get_type_ptr() == self.kind.as_ptr().cast()
     }
 
     /// A new instance with these values, in the order of the fields.
@@ -102,7 +102,7 @@ impl<const FIELDS: usize> Class<FIELDS> {
         // collector track the instance. The result is a new reference, or null with an exception set,
         // which `from_owned_ptr_or_err` tells apart.
         let instance = unsafe {
-            let object = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
+            let object = ffi::PyType_GenericAlloc(self.kind.as_ptr().cast(), 0);
             Bound::from_owned_ptr_or_err(py, object)?
         };
         for (slot, value) in self.slots.iter().zip(values) {

@@ -66,7 +66,7 @@ pub(crate) fn with_text<T>(row: &Object<'_>, work: impl FnOnce(&RowText<'_>) -> 
     let is_plain = extra.is(&classes.no_extra)
         || extra
             .cast_exact::<PyDict>()
-            .is_ok_and(|extra| extra.is_empty());
+            .is_ok_and(PyDictMethods::is_empty);
     if !is_plain || !cache_breakpoints?.cast_exact::<PyTuple>().ok()?.is_empty() {
         return None;
     }
