@@ -1,13 +1,17 @@
-"""Appending to a tape, against the bare write under the same lock and against a host's own few lines."""
+"""Appending to a tape, against the bare write under the same lock and against a host's own few lines; and
+reading one, against lines that are parsed and nothing more.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benches.bench_transcripts import plain_rows
 from benches.ratio import Target, in_turn
 
 import turntape
@@ -16,7 +20,6 @@ from turntape.transcript.lines import encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from benches.conftest import Meter
 
@@ -170,4 +173,62 @@ def test_an_append_costs_the_same_on_a_long_tape(meter: Meter, tape: str, tmp_pa
         lambda: store.append(row),
         lambda: short.append(row),
         NAMED,
+    )
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+READ_ROWS = 100_000
+
+
+@pytest.fixture(scope="module")
+def long_tape(tmp_path_factory: pytest.TempPathFactory) -> turntape.TranscriptStore:
+    """Rounds of a question, a call, its result and an answer."""
+    path = tmp_path_factory.mktemp("reading") / "tape.jsonl"
+    store = turntape.TranscriptStore(path, fsync="never")
+    store.append_many(plain_rows(READ_ROWS))
+    store.close()
+    return store
+
+
+@pytest.mark.parametrize(("parser", "target"), [("json", Target(4, 8)), ("orjson", Target(1.5, 3))])
+def test_reading_and_validating(
+    meter: Meter, long_tape: turntape.TranscriptStore, parser: str, target: Target
+) -> None:
+    loads = pytest.importorskip(parser, reason="it is what reading is measured against").loads
+
+    def ours() -> list[turntape.SequenceFault]:
+        return turntape.validate_native(list(long_tape.rows()))
+
+    def theirs() -> list[Any]:
+        with Path(long_tape.path).open("rb") as file:
+            return [loads(line) for line in file]
+
+    assert ours() == []
+    assert [row.content for row in long_tape.rows()] == [each["content"] for each in theirs()]
+    meter.compare(
+        f"read and validate 100,000 rows, against {parser}.loads on each line",
+        ours,
+        theirs,
+        target,
+        events=READ_ROWS,
+    )
+
+
+def test_reading_into_columns(meter: Meter, long_tape: turntape.TranscriptStore) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="somebody has to take the batches")
+
+    def columns() -> Any:
+        return pyarrow.RecordBatchReader.from_stream(long_tape.to_arrow()).read_all()
+
+    def rows() -> list[turntape.TranscriptMessage]:
+        return list(long_tape.rows())
+
+    assert columns()["content"].to_pylist() == [row.content for row in rows()]
+    meter.compare(
+        "100,000 rows into Arrow columns, against the rows as objects",
+        columns,
+        rows,
+        Target(),
+        events=READ_ROWS,
     )

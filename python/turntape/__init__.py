@@ -260,6 +260,7 @@ if TYPE_CHECKING:
         ToolChoice,
         ToolDef,
     )
+    from turntape.transcript.arrow import ArrowRows, rows_to_arrow
     from turntape.transcript.codec import (
         LosslessCodec,
         TranscriptCodec,
@@ -381,6 +382,7 @@ __all__ = [
     "VENDORS",
     "AbsolutePath",
     "Allowlist",
+    "ArrowRows",
     "ArtifactChunk",
     "ArtifactKind",
     "ArtifactPathPolicy",
@@ -604,6 +606,7 @@ __all__ = [
     "repair_native",
     "resolve_artifact_path",
     "resolve_pointer",
+    "rows_to_arrow",
     "sanitize_component",
     "should_offload",
     "split_image_parts",
@@ -614,6 +617,7 @@ __all__ = [
 # What is imported at first use (PEP 562): the extension module, and what stands on it.
 _LAZY = {
     "Allowlist": "turntape.artifacts.rules",
+    "ArrowRows": "turntape.transcript.arrow",
     "ArtifactChunk": "turntape.artifacts.reading",
     "ArtifactKind": "turntape.artifacts.paths",
     "ArtifactPathPolicy": "turntape.artifacts.policy",
@@ -783,6 +787,7 @@ _LAZY = {
     "repair_native": "turntape.transcript.repair",
     "resolve_artifact_path": "turntape.artifacts.paths",
     "resolve_pointer": "turntape.artifacts.locate",
+    "rows_to_arrow": "turntape.transcript.arrow",
     "sanitize_component": "turntape.artifacts.names",
     "should_offload": "turntape.artifacts.abstract",
     "split_image_parts": "turntape._native",

@@ -1,6 +1,6 @@
 """The extension module: the Rust core behind the public names of :mod:`turntape`."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
@@ -18,12 +18,15 @@ from turntape.transcript.rows import TranscriptMessage
 from turntape.wire.dialect import Dialect
 
 __all__ = [
+    "RowColumns",
     "SecretMatcher",
     "SecretStream",
     "SseDecoder",
     "StreamDecoder",
     "TapeFile",
     "__version__",
+    "arrow_schema",
+    "arrow_stream",
     "assemble",
     "check_arguments",
     "complete_arguments",
@@ -505,6 +508,43 @@ def has_image_parts(text: str, /) -> bool:
     """
 
 @final
+class RowColumns:
+    """Columns that rows are added to until they make an Arrow record batch.
+
+    Args:
+        batch_rows: How many rows make a batch; with long texts it is fewer.
+    """
+
+    def __new__(cls, batch_rows: int, /) -> RowColumns: ...
+    @property
+    def full(self) -> bool:
+        """Whether these rows are a batch, which the stream has to take before more are added."""
+    def add_lines(self, block: bytes, start: int, line: int, /) -> tuple[int, int, int]:
+        """Add lines of a block that are as a store writes them, up to another one or until full.
+
+        Args:
+            block: Lines of a tape, each ended by LF, the last one perhaps not.
+            start: Where the first of these lines begins.
+            line: Its number.
+
+        Returns:
+            The number of the first line that was not added, where it begins and where it ends; where none
+            is left, the block's length for both.
+        """
+    def add_row(self, row: tuple[Any, ...], /) -> None:
+        """Add a row by its fields.
+
+        Args:
+            row: The line's number; the texts, None for null; of each call its four texts; of each part its
+                five texts, or None; the cache breakpoints; whether it was cut; the six counters, or None.
+
+        Raises:
+            UnicodeEncodeError: A text holds half of a surrogate pair.
+            OverflowError: An integer is out of range.
+            TypeError: Something is of another type.
+        """
+
+@final
 class TapeFile:
     """The files under a ``TranscriptStore``: one that lines are appended to, and the lock beside it.
 
@@ -526,16 +566,17 @@ class TapeFile:
         Returns:
             How long the file was and where the line begins; None where the lock was not got in time.
         """
-    def append_row(self, row: TranscriptMessage, known: int, /) -> int | None:
+    def append_row(self, row: TranscriptMessage, known: int, longest: int, /) -> int | None:
         """Append a row's line and LF by one write, if the lock is free.
 
         Args:
             row: The row, written as ``write_line`` does.
             known: Up to where the caller knows the file.
+            longest: How many bytes the line may have, without its LF.
 
         Returns:
             Where the file now ends, if it ended at ``known``, else ``known``; None where nothing was written,
-            because somebody has the lock or the line takes the whole of the rules to write.
+            because somebody has the lock, the line is too long, or it takes the whole of the rules to write.
         """
     def sync(self) -> None:
         """Wait until the disk has what was appended."""
@@ -558,6 +599,18 @@ def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -
     """Whether every call of these rows is answered once, right after it.
 
     False does not say that something is at fault: a row may be unusual, or a round very long.
+    """
+
+def arrow_schema() -> object:
+    """The schema of the batches that ``RowColumns`` makes, in a capsule."""
+
+def arrow_stream(columns: RowColumns, filling: Iterator[object], /) -> object:
+    """A stream of batches, in a capsule.
+
+    Args:
+        columns: What the batches are made of.
+        filling: Fills the columns; it gives something whenever they are full, and ends with the rest in
+            them.
     """
 
 def read_lines(block: bytes, /) -> list[TranscriptMessage | tuple[int, int]]:

@@ -28,6 +28,8 @@ __all__ = [
 Role: TypeAlias = Literal["system", "user", "assistant"]
 """Who says a message. What a tool says is a :class:`ToolResult` in a message of the user."""
 
+_ROLES = ("system", "user", "assistant")
+
 ResultBlock: TypeAlias = Text | Image | Audio | Video | Document | ProviderBlock
 """What a tool's result may hold, told apart by ``type``."""
 
@@ -86,7 +88,17 @@ class Message(DictForm):
     extra: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse a text for the blocks: it would be taken apart into letters much later."""
+        """Refuse a text for the blocks: it would be taken apart into letters much later.
+
+        Raises:
+            TypeError: The content is no tuple.
+            ValueError: There is no such role: its text would go out as somebody else's.
+        """
+        if self.role not in _ROLES:
+            raise ValueError(
+                f"the role of a message is one of {', '.join(_ROLES)}, not {self.role!r}; what a tool "
+                "answered is a message of the user's, made by Message.tool_result"
+            )
         content = cast("object", self.content)
         if not isinstance(content, tuple):
             kind = type(content).__name__

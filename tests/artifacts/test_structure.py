@@ -33,6 +33,7 @@ from turntape import (
     TranscriptMessage,
     UrlRef,
     UrlSource,
+    normalized,
     redact_json,
     redact_message,
     redact_row,
@@ -235,6 +236,41 @@ def test_the_envelope_of_a_turn_in_a_content():
     # JSON that is no envelope is what somebody said.
     row = TranscriptMessage.user(json.dumps({"id": KEY}))
     assert redact_row(row, REDACTOR).content == json.dumps({"id": GONE})
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        TranscriptMessage.user(f'{{"tool_call_id":"c1","content":"a","data":"{KEY}"}}'),
+        TranscriptMessage.user(f'{{"tool_call_id":"{KEY}","content":"a"}}'),
+        TranscriptMessage.tool_result("c1", f'{{"tool_call_id":"{KEY}","content":"a"}}'),
+        TranscriptMessage.tool(f'{{"tool_call_id":"c1","content":"a","data":"{KEY}"}}'),
+    ],
+)
+def test_what_only_looks_like_an_envelope_keeps_nothing(row):
+    assert KEY not in redact_row(row, REDACTOR).content
+    assert KEY not in redact_row(normalized(row), REDACTOR).legacy_content().replace(
+        f'_id":"{KEY}"', ""
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"data: {KEY};base64,",
+        f"data:a/{KEY};base64,QUJD",
+        f"data:;base64,{KEY}",
+        f"data:;x={KEY};base64,",
+    ],
+)
+def test_what_only_looks_like_a_data_uri_is_searched(text):
+    assert KEY not in redact_row(TranscriptMessage.user(text), REDACTOR).content
+    assert (
+        KEY
+        not in redact_row(TranscriptMessage.user_with_parts([ImagePart(text)]), REDACTOR)
+        .parts[0]
+        .url
+    )
 
 
 def test_calls_in_the_words_of_the_providers():

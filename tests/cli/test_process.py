@@ -150,6 +150,10 @@ def test_a_named_pipe_is_live_too(tmp_path):
 
 
 @posix
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
+    reason="run in the background by a shell that has its jobs ignore interrupts",
+)
 def test_an_interrupt_ends_it_quietly():
     with start("decode", "-") as process:
         send(process, FIRST)

@@ -105,7 +105,14 @@ def is_object(text: str) -> bool:
         value = json.loads(text, parse_int=str, parse_constant=lambda _: 1 / 0)
     except (ValueError, ZeroDivisionError, RecursionError):
         return False
-    return isinstance(value, dict)
+    # What is nested deeper than arguments may be counts as none.
+    return isinstance(value, dict) and levels_of(value) <= 128
+
+
+def levels_of(value: Any) -> int:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(levels_of, value), default=0) if isinstance(value, list) else 0
 
 
 def has_halves(text: str) -> bool:

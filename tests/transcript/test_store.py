@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -162,6 +163,16 @@ def test_many_rows_are_one_write(path, monkeypatch):
             store.append_many([said("a"), said("\ud800")])
         assert path.read_bytes() == before
     assert contents(path) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_row_that_no_reader_would_give_back_is_refused(path):
+    with TranscriptStore(path, max_line_bytes=100) as store:
+        store.append(said("q"))
+        with pytest.raises(EnvelopeError, match="no reader takes more than 100"):
+            store.append(said("x" * 100))
+        with pytest.raises(EnvelopeError):
+            store.rewrite([said("x" * 100)])
+    assert contents(path) == ["q"]
 
 
 def test_a_torn_line_stands_alone_wherever_it_is_cut(path):
@@ -415,21 +426,62 @@ def test_a_row_is_appended_in_one_step_only_where_nobody_has_the_lock(path):
     mine, other = (TapeFile(path, f"{path}.lock") for _ in range(2))
     row = said("q")
     assert other.acquire(0)
-    assert mine.append_row(row, 0) is None
+    assert mine.append_row(row, 0, 1000) is None
     other.release()
     assert not path.exists()
     end = len(encode_line(row)) + 1
-    assert mine.append_row(row, 0) == end
+    assert mine.append_row(row, 0, 1000) == end
     # What another writer has added is not known.
-    assert other.append_row(row, 0) == 0
-    assert mine.append_row(row, end) == end
-    assert mine.append_row(row, 3 * end) == 4 * end
+    assert other.append_row(row, 0, 1000) == 0
+    assert mine.append_row(row, end, 1000) == end
+    assert mine.append_row(row, 3 * end, 1000) == 4 * end
     # A torn line is ended first.
     with path.open("ab") as file:
         file.write(b"torn")
-    assert mine.append_row(row, 4 * end + 4) == 5 * end + 5
-    assert mine.append_row(TranscriptMessage("tool", "{}"), 5 * end + 5) is None
+    assert mine.append_row(row, 4 * end + 4, 1000) == 5 * end + 5
+    assert mine.append_row(TranscriptMessage("tool", "{}"), 5 * end + 5, 1000) is None
     assert path.read_bytes().split(b"\n")[4:] == [b"torn", encode_line(row), b""]
+
+
+@posix
+def test_an_interrupt_anywhere_leaves_no_lock_behind(path):
+    """As Ctrl-C does, at whatever moment: nothing acknowledged is lost, and the next writer has no wait."""
+    inside = False
+    acknowledged: list[str] = []
+    interrupts = 0
+
+    def interrupt(_number: int, _frame: object) -> None:
+        nonlocal inside
+        if inside:
+            inside = False
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.0013)
+    try:
+        with TranscriptStore(path, timeout=5, fsync="never") as store:
+            for number in range(100_000):
+                try:
+                    inside = True
+                    store.append(said(str(number)))
+                    inside = False
+                    acknowledged.append(str(number))
+                except KeyboardInterrupt:
+                    interrupts += 1
+                if interrupts == 300:
+                    break
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            thread = threading.Thread(target=store.append, args=(said("another thread"),))
+            thread.start()
+            thread.join(30)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupts
+    rows = contents(path)
+    assert rows[-1] == "another thread"
+    assert set(acknowledged) <= set(rows)
+    assert len(set(rows)) == len(rows)
 
 
 def test_the_lock_file_is_never_removed(path):

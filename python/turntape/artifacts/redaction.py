@@ -86,10 +86,8 @@ class NoRedaction:
 class SecretSpan(NamedTuple):
     """Where a secret stands.
 
-    Attributes:
-        start: Its first character, counted from 0.
-        end: The character behind it.
-        rule: The id of the rule that found it.
+    ``start`` is its first character, counted from 0, ``end`` the character behind it, and ``rule`` the id
+    of the rule that found it.
     """
 
     start: int

@@ -44,12 +44,20 @@ _KEPT = frozenset(
 # What the model wrote for a tool: its members are the tool's, whatever they are called.
 _ARGUMENTS = frozenset({"args", "arguments", "partial_json"})
 
+# All that an envelope says.
+_ENVELOPE = frozenset({"content", "reasoning_content", "tool_call_id", "tool_calls"})
+
 # Raw JSON of the wire's, which holds members of the kept kind.
 _RAW = frozenset({"citations", "extra", "json"})
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _COLON = re.compile(r"[ \t\r\n]*:")
-_DATA_URI = re.compile(r"data:[^,]{0,200};base64,[A-Za-z0-9+/=_\s-]*", re.IGNORECASE)
+# Base64 alone, behind a type that no secret fits into: what only looks like one is searched.
+_DATA_URI = re.compile(
+    r"data:(?:[a-z]{1,20}/[a-z0-9+-]{1,30}(?:\.[a-z0-9+-]{1,30}){0,6})?(?:;[a-z-]{1,20}=[a-z0-9.-]{1,20})*"
+    r";base64,[a-z0-9+/\s]*={0,2}\s*",
+    re.IGNORECASE,
+)
 _GONE = "[REDACTED]"
 _GONE_ARGUMENTS = '{"redacted":true}'
 
@@ -133,7 +141,7 @@ def redact_row(row: TranscriptMessage, redactor: ArtifactRedactor) -> Transcript
     failure = row.tool_failure
     edited = _edit(
         row,
-        content=fields.content(row.content),
+        content=fields.content(row.content) if _may_be_packed(row) else fields.text(row.content),
         tool_calls=_all(fields.call, row.tool_calls),
         parts=None if row.parts is None else _all(fields.part, row.parts),
         extra_metadata=fields.optional(row.extra_metadata, fields.members),
@@ -143,9 +151,13 @@ def redact_row(row: TranscriptMessage, redactor: ArtifactRedactor) -> Transcript
     if edited is not row:
         return edited
     # What it was read from may hold what no field does, and would be written back.
-    for memory in (legacy_memory(row), line_memory(row)):
-        text = memory.decode("utf-8", "replace") if isinstance(memory, bytes) else memory
-        if text is not None and fields.embedded(text, kept=True) != text:
+    packed = legacy_memory(row)
+    if packed is not None and fields.content(packed) != packed:
+        return replace(row)
+    line = line_memory(row)
+    if line is not None:
+        text = line.decode("utf-8", "replace")
+        if fields.embedded(text, kept=True) != text:
             return replace(row)
     return row
 
@@ -199,7 +211,8 @@ class _Fields:
                 envelope = parse_assistant_envelope(text) or parse_tool_envelope(text)
             except UnicodeEncodeError:
                 envelope = None
-            if envelope is not None:
+            # What is in it beside an envelope's own members is nobody's but a tool's.
+            if envelope is not None and _ENVELOPE.issuperset(json.loads(text)):
                 return self.embedded(text, kept=True)
         return self.text(text)
 
@@ -364,6 +377,13 @@ class _Fields:
         if part.source.type == "url":
             return _edit(part, source=_edit(part.source, url=self.url(part.source.url)))
         return part
+
+
+def _may_be_packed(row: TranscriptMessage) -> bool:
+    """Whether a content may be the envelope of a turn; of a user it is what the user said."""
+    if row.role == "assistant":
+        return not row.tool_calls
+    return row.role == "tool" and row.tool_call_id is None
 
 
 def _is_call(members: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ r"""What a tape is made of, line by line, and reading it as a stream.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeGuard
 
 from turntape._native import read_lines
 from turntape.errors import TranscriptError
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_LINE_BYTES",
     "ByteSource",
+    "TapeBlock",
     "TapeEntry",
     "TapeFault",
     "TapeOpaque",
     "TapeRow",
-    "read_rows",
+    "read_blocks",
+    "read_runs",
     "read_tape",
     "split_lines",
 ]
@@ -150,9 +152,9 @@ def read_tape(
             yield entry
 
 
-def read_rows(
+def read_runs(
     file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
-) -> Iterator[TranscriptMessage | TapeOpaque | TapeFault]:
+) -> Iterator[list[TranscriptMessage] | TapeOpaque | TapeFault]:
     """Read a tape as ``read_tape`` does, but for the places of rows: several times as fast.
 
     Args:
@@ -161,11 +163,92 @@ def read_rows(
         max_line_bytes: As of ``read_tape``.
 
     Yields:
-        The rows themselves, and what is none.
+        Rows that follow each other, in lists that are not empty, and what is none.
+    """
+    for found in read_blocks(file, limit=limit, max_line_bytes=max_line_bytes):
+        if not isinstance(found, TapeBlock):
+            yield [found.row] if isinstance(found, TapeRow) else found
+            continue
+        lines = read_lines(found.raw)
+        found.lines = len(lines)
+        if _are_rows(lines):
+            yield lines
+            continue
+        run: list[TranscriptMessage] = []
+        for line, read in enumerate(lines, found.line):
+            if isinstance(read, TranscriptMessage):
+                run.append(read)
+                continue
+            entry = found.entry(line, *read)
+            if isinstance(entry, TapeRow):
+                run.append(entry.row)
+            elif entry is not None:
+                if run:
+                    yield run
+                    run = []
+                yield entry
+        if run:
+            yield run
+
+
+def _are_rows(
+    lines: list[TranscriptMessage | tuple[int, int]],
+) -> TypeGuard[list[TranscriptMessage]]:
+    """Look at them without a step of Python's for each."""
+    return tuple not in set(map(type, lines))
+
+
+@dataclass(slots=True)
+class TapeBlock:
+    """Lines that nobody has looked at, each ended by LF but perhaps the last of the file.
+
+    Attributes:
+        line: The number of the first one.
+        start: Where it begins in the file, in bytes.
+        raw: Their bytes.
+        max_line_bytes: As of ``read_tape``; none is longer.
+        lines: How many lines it has; whoever has taken it apart says so, before the next block is read.
+    """
+
+    line: int
+    start: int
+    raw: bytes
+    max_line_bytes: int
+    lines: int = 0
+
+    def entry(self, line: int, start: int, end: int) -> TapeEntry | None:
+        """What a line of it is by the whole of the rules, None for a blank one.
+
+        Args:
+            line: Its number.
+            start: Where it begins in the block.
+            end: Where it ends there.
+        """
+        return _entry(
+            line,
+            self.start + start,
+            self.start + end,
+            self.raw[start:end],
+            ended=end < len(self.raw),
+            most=self.max_line_bytes,
+        )
+
+
+def read_blocks(
+    file: ByteSource, /, *, limit: int | None = None, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[TapeBlock | TapeEntry]:
+    """Read a tape in blocks of whole lines, for those who look at many lines at once.
+
+    Args:
+        file: As of ``read_tape``.
+        limit: As of ``read_tape``.
+        max_line_bytes: As of ``read_tape``. Where it is small, single entries take the place of blocks.
+
+    Yields:
+        The blocks, and between them lines that are too long.
     """
     if max_line_bytes < _PIECE:
-        for entry in read_tape(file, limit=limit, max_line_bytes=max_line_bytes):
-            yield entry.row if isinstance(entry, TapeRow) else entry
+        yield from read_tape(file, limit=limit, max_line_bytes=max_line_bytes)
         return
     line, place = 1, 0
     for block in _blocks(file, limit, max_line_bytes):
@@ -174,22 +257,10 @@ def read_rows(
             line += 1
             place += block.length + 1
             continue
-        for line, read in enumerate(read_lines(block), line):  # noqa: B020 (it goes on counting)
-            if isinstance(read, TranscriptMessage):
-                yield read
-                continue
-            start, end = read
-            found = _entry(
-                line,
-                place + start,
-                place + end,
-                block[start:end],
-                ended=end < len(block),
-                most=max_line_bytes,
-            )
-            if found is not None:
-                yield found.row if isinstance(found, TapeRow) else found
-        line += 1
+        found = TapeBlock(line, place, block, max_line_bytes)
+        yield found
+        # Counting them here would be a second look at every byte.
+        line += found.lines
         place += len(block)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from turntape._native import TapeFile, sync_folder
 from turntape.errors import StoreLocked
-from turntape.transcript.locking import take, turn_of
+from turntape.transcript.locking import give_back, take, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -84,15 +84,12 @@ class TapeFiles:
             yield
             return
         self._make_folder()
-        if not take(self._turn, self._file, self._timeout):
-            self._say_locked()
         try:
+            if not take(self._turn, self._file, self._timeout):
+                self._say_locked()
             yield
         finally:
-            try:
-                self._file.release()
-            finally:
-                self._turn.lock.release()
+            give_back(self._turn, self._file)
 
     def _look_at_path(self, timeout: float | None) -> bool:
         """Take the lock between processes, and close the file if the path leads elsewhere by now.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from turntape._native import TapeFile
 
-__all__ = ["Forked", "Turn", "reset_after_fork", "take", "turn_of"]
+__all__ = ["Forked", "Turn", "give_back", "reset_after_fork", "take", "turn_of"]
 
 
 class Turn:
@@ -19,13 +20,16 @@ class Turn:
 
     The lock of the system is held by a process, or by an open file of it, and not by a thread: without this
     one two threads could be let in at once.
+
+    It knows its thread, so that whoever was interrupted while taking it can give it back without knowing
+    whether it was got: ``release`` raises where it was not.
     """
 
     __slots__ = ("__weakref__", "lock")
 
     def __init__(self) -> None:
         """Make a lock that nobody has."""
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
 
 class Forked(Protocol):
@@ -77,7 +81,7 @@ def reset_after_fork(store: Forked) -> None:
 
 
 def take(turn: Turn, file: TapeFile, timeout: float | None) -> bool:
-    """Take both locks.
+    """Take both locks. Whoever calls this has to call :func:`give_back` in every case.
 
     Args:
         turn: The one inside this process.
@@ -85,22 +89,31 @@ def take(turn: Turn, file: TapeFile, timeout: float | None) -> bool:
         timeout: How many seconds are waited in all; None for ever.
 
     Returns:
-        Whether they were got in time; if not, neither is held.
+        Whether they were got in time.
 
     Raises:
-        OSError: The system refused; neither is held.
+        OSError: The system refused.
     """
+    started = time.monotonic()
+    if not turn.lock.acquire(timeout=-1 if timeout is None else timeout):
+        return False
+    if timeout is not None:
+        timeout = max(0.0, timeout - (time.monotonic() - started))
+    return file.acquire(timeout)
+
+
+def give_back(turn: Turn, file: TapeFile) -> None:
+    """Give back those of both locks that this thread has.
+
+    An interrupt may come behind any call, also behind one that has just got its lock, and nobody is told.
+    """
+    # Got where this thread has it, or nobody: in both cases the file's is no other thread's.
     if not turn.lock.acquire(blocking=False):
-        started = time.monotonic()
-        if not turn.lock.acquire(timeout=-1 if timeout is None else timeout):
-            return False
-        if timeout is not None:
-            timeout = max(0.0, timeout - (time.monotonic() - started))
+        return
     try:
-        got = file.acquire(timeout)
-    except BaseException:
+        file.release()
+    finally:
         turn.lock.release()
-        raise
-    if not got:
-        turn.lock.release()
-    return got
+        # Raises where this thread did not have it before.
+        with contextlib.suppress(RuntimeError):
+            turn.lock.release()

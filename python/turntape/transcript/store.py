@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from turntape._native import sync_folder
 from turntape.artifacts.structure import redact_row
 from turntape.errors import (
+    EnvelopeError,
     StoreBroken,
     StoreChanged,
     StoreError,
@@ -20,7 +22,7 @@ from turntape.transcript.entries import (
     TapeFault,
     TapeOpaque,
     TapeRow,
-    read_rows,
+    read_runs,
     read_tape,
 )
 from turntape.transcript.files import TapeFiles
@@ -37,8 +39,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from turntape._native import TapeFile
+    from turntape._native import RowColumns, TapeFile
     from turntape.artifacts.redaction import ArtifactRedactor
+    from turntape.transcript.arrow import ArrowRows
     from turntape.transcript.entries import TapeEntry
     from turntape.transcript.report import TapeReport
     from turntape.transcript.rewriting import RewriteReport
@@ -78,7 +81,8 @@ class TranscriptStore(TapeFiles):
         timeout: How many seconds are waited for other writers; None for ever.
         batch_rows: How many rows one fsync may stand for.
         batch_seconds: How old a row may become, in seconds, before the next append brings it to the disk.
-        max_line_bytes: A longer line is reported and passed over when the tape is read.
+        max_line_bytes: A longer line is reported and passed over when the tape is read; a row that would
+            take one is refused.
 
     Raises:
         ValueError: An argument has a value that cannot be.
@@ -171,7 +175,7 @@ class TranscriptStore(TapeFiles):
         if lock.acquire(False):  # noqa: FBT003
             try:
                 if not self._unready and self._known_identity is not None and _INODES_ARE_TOLD:
-                    end = self._file.append_row(row, self._known_end)
+                    end = self._file.append_row(row, self._known_end, self._max_line_bytes)
                     if end is not None:
                         self._known_end = end
                         unsynced = self._unsynced
@@ -233,14 +237,19 @@ class TranscriptStore(TapeFiles):
     def _line(self, row: TranscriptMessage) -> bytes:
         if self._redactor is not None:
             row = redact_row(row, self._redactor)
-        return encode_line(row)
+        line = encode_line(row)
+        if len(line) > self._max_line_bytes:
+            # No reader would give it back, and the next rewrite would put it aside.
+            text = f"row: its line has {len(line)} bytes, and no reader takes more than {self._max_line_bytes}"
+            raise EnvelopeError(text, field="row")
+        return line
 
     def _append(self, lines: bytes, count: int) -> None:
         if self._unready:
             self._get_ready()
         lock = self._turn.lock
-        timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
         try:
+            timeout = self._timeout if lock.acquire(blocking=False) else self._wait()
             if self._unready:
                 # Another thread has closed or broken the store meanwhile, or has rewritten the tape.
                 self._check()
@@ -260,7 +269,12 @@ class TranscriptStore(TapeFiles):
         except OSError as error:
             self._fail(error)
         finally:
-            lock.release()
+            # Not asked whether it was got: an interrupt may come between getting a lock and noting that.
+            # Nothing is called before it is given back, because another interrupt may come there.
+            try:  # noqa: SIM105
+                lock.release()
+            except RuntimeError:
+                pass
 
     def _get_ready(self) -> None:
         """Make what is missing, once; refuse what cannot be."""
@@ -343,11 +357,34 @@ class TranscriptStore(TapeFiles):
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
-        for read in self._reading(read_rows):
-            if isinstance(read, TranscriptMessage):
-                yield read
+        for read in self._reading(read_runs):
+            if isinstance(read, list):
+                yield from read
             elif strict and isinstance(read, TapeFault):
                 raise read.to_error()
+
+    def to_arrow(self, *, strict: bool = True, batch_rows: int = 8192) -> ArrowRows:
+        """Give the rows as Arrow record batches, for whatever reads the Arrow PyCapsule interface.
+
+        Nothing is read before a stream is asked for its first batch; each stream reads the tape anew, as
+        ``read`` does, in the memory of one batch, and closes it when it is let go. Lines as a store writes
+        them become no Python objects. What cannot be read ends the stream with an error of the reader's.
+
+        Args:
+            strict: Whether a line that is no row, or a row that Arrow cannot hold, is an error; otherwise
+                it is passed over. Opaque lines are passed over in any case.
+            batch_rows: How many rows a batch has at most; it has fewer where they are long.
+
+        Raises:
+            ValueError: ``batch_rows`` is below 1.
+        """
+        # Most who open a tape never ask for this.
+        from turntape.transcript.arrow import ArrowRows, fill_from_tape  # noqa: PLC0415
+
+        def begin(columns: RowColumns) -> Iterator[None]:
+            return self._reading(partial(fill_from_tape, columns=columns, strict=strict))
+
+        return ArrowRows(begin, batch_rows)
 
     def verify(self) -> TapeReport:
         """Read all of the tape, and list what is wrong with it.

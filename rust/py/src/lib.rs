@@ -1,6 +1,7 @@
 //! The extension module `turntape._native`: conversions between Python and [`turntape_core`], nothing else.
 
 mod arguments;
+mod arrow;
 mod classes;
 mod data;
 mod decoder;
@@ -33,6 +34,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<redact::SecretMatcher>()?;
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
+    module.add_class::<arrow::RowColumns>()?;
+    module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
     module.add_function(wrap_pyfunction!(row_text::write_line, module)?)?;
     module.add_function(wrap_pyfunction!(pairing::rounds_are_whole, module)?)?;

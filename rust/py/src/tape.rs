@@ -79,13 +79,21 @@ impl TapeFile {
 
     /// Append the line of a row in one step, if it is one that takes no rules to write and nobody else has
     /// the lock; the file is known up to a place, and where that was its end, its new end is returned.
-    #[pyo3(signature = (row, known, /))]
-    fn append_row(&self, row: &Bound<'_, PyAny>, known: u64) -> PyResult<Option<u64>> {
+    #[pyo3(signature = (row, known, longest, /))]
+    fn append_row(
+        &self,
+        row: &Bound<'_, PyAny>,
+        known: u64,
+        longest: usize,
+    ) -> PyResult<Option<u64>> {
         let py = row.py();
         let appended = row_text::with_text(row, |text| {
             scratch::with_bytes(|line| {
                 self.detached(py, |state| {
                     text.push(line);
+                    if line.len() > longest {
+                        return Ok(None);
+                    }
                     line.push(b'\n');
                     if !state.acquire(self)? {
                         return Ok(None);

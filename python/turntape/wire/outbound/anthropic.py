@@ -36,8 +36,8 @@ __all__ = [
 DEFAULT_API_VERSION: Final = "2026-10-21"
 """The version of the API that is asked for where the host names none."""
 
-SAMPLING_API_VERSION: Final = "2023-06-01"
-"""The version that still takes ``temperature`` and ``top_p``."""
+FORMER_API_VERSION: Final = "2023-06-01"
+"""The version that still takes ``temperature``, ``top_p`` and citations in what the user says."""
 
 BINDING_BETA: Final = "thinking-binding-controls-2026-08-01"
 """The beta that lets the body say what happens to thinking whose prefix has changed."""
@@ -71,7 +71,7 @@ class AnthropicWriter(AlternatingWriter):
     def text_part(self, block: Text, text: str, placed: Placed, origin: Origin) -> Part:
         part: dict[str, Any] = {"type": "text", "text": text}
         if origin.is_own_wire:
-            if block.citations:
+            if block.citations and self._takes_citations(placed):
                 part["citations"] = [
                     raw_object(citation, "a citation", placed.index, self.notes)
                     for citation in block.citations
@@ -80,11 +80,26 @@ class AnthropicWriter(AlternatingWriter):
                 part |= self.extra_of(block.extra, "a text", placed.index)
         return part
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
+    def result_text(self, block: Text, text: str, placed: Placed, origin: Origin) -> Part:
         part: dict[str, Any] = {"type": "text", "text": text}
-        if origin.is_own_wire and block.citations:
-            part["citations"] = [RawJson(citation) for citation in block.citations]
+        if origin.is_own_wire and block.citations and self._takes_citations(placed):
+            part["citations"] = [
+                raw_object(citation, "a citation", placed.index, self.notes)
+                for citation in block.citations
+            ]
         return part
+
+    def _takes_citations(self, placed: Placed) -> bool:
+        """Whether texts of a message may carry citations; noted where they may not.
+
+        Since 2026-10-21 the API refuses them in what the user says.
+        """
+        takes = placed.message.role == "assistant" or self.target.api_version == FORMER_API_VERSION
+        if not takes:
+            self.notes.add(
+                "content_unsupported", placed.index, "the citations of a text are left out"
+            )
+        return takes
 
     def signed_part(self, block: Thinking, placed: Placed, origin: Origin) -> Part | None:
         signature = bare_signature(block.signature or "")
@@ -267,11 +282,11 @@ def _tools(tools: list[Tool | RawJson], marks: Marks) -> list[Any]:
 
 def _sampling(parameters: Parameters, *, is_thinking: bool) -> dict[str, Any]:
     request = parameters.request
-    if parameters.target.api_version != SAMPLING_API_VERSION:
+    if parameters.target.api_version != FORMER_API_VERSION:
         for name in ("temperature", "top_p"):
             if parameters.number(name, getattr(request, name)) is not None:
                 parameters.drop(
-                    name, f"only version {SAMPLING_API_VERSION} of the API takes it (api_version=)"
+                    name, f"only version {FORMER_API_VERSION} of the API takes it (api_version=)"
                 )
         return {}
     temperature, top_p = parameters.sampling(is_thinking=is_thinking)
@@ -304,7 +319,7 @@ def _thinking(
     if reasoning is None:
         return None, None
     takes = parameters.target.capabilities.thinking
-    if reasoning.effort == "none" or reasoning.budget_tokens == 0:
+    if parameters.is_off:
         return claude_thinking_off(parameters), None
     if not takes:
         parameters.drop("reasoning", "the model does not think")
@@ -336,13 +351,17 @@ def _by_budget(
     return {"type": "enabled", "budget_tokens": budget, **shown}, effort
 
 
-def ask_to_drop_blocks(body: dict[str, Any]) -> bool:
+def ask_to_drop_blocks(body: dict[str, Any], *, thinks_by_default: bool) -> bool:
     """Ask the API to drop thinking whose prefix has changed, where the body can say so.
 
+    Args:
+        body: The body, which is changed.
+        thinks_by_default: Whether the model thinks where nothing is said: to say so changes nothing else.
+
     Returns:
-        Whether it could: only a body that asks for thinking can.
+        Whether it could: only where the model thinks.
     """
-    thinking = body.get("thinking")
+    thinking = body.get("thinking", {"type": "adaptive"} if thinks_by_default else None)
     if not isinstance(thinking, dict) or thinking["type"] not in {"adaptive", "enabled"}:
         return False
     body["thinking"] = {**thinking, "block_binding": {"prefix_mismatch_behavior": "drop_block"}}

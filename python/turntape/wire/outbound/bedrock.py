@@ -57,6 +57,8 @@ _FORMATS: Final = {
     "audio/webm": "webm",
 }
 
+_OFF: Final = {"type": "disabled"}
+
 _DECLARED_SCHEMA: Final = RawJson('{"type":"object"}')
 
 
@@ -171,7 +173,8 @@ def body_of(
     limit = parameters.max_tokens()
     body: dict[str, Any] = {}
     more, effort = _thinking(parameters, limit, writer)
-    is_thinking = "thinking" in more or target.capabilities.thinks_by_default
+    said = more.get("thinking")
+    is_thinking = target.capabilities.thinks_by_default if said is None else said != _OFF
     temperature, top_p = parameters.sampling(is_thinking=is_thinking)
     inference = {
         "maxTokens": limit,
@@ -196,7 +199,9 @@ def body_of(
     if request.cache.key is not None:
         parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
     marks = writer.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
-    config = _tool_config(parameters, tools, writer, marks)
+    asked = said is not None and said != _OFF
+    choice = _tool_choice(parameters, tools, is_thinking=asked)
+    config = _tool_config(parameters, tools, writer, marks, choice)
     if config:
         body["toolConfig"] = config
     if system:
@@ -209,10 +214,14 @@ def body_of(
 
 
 def _tool_config(
-    parameters: Parameters, tools: list[Tool | RawJson], writer: BedrockWriter, marks: Marks
+    parameters: Parameters,
+    tools: list[Tool | RawJson],
+    writer: BedrockWriter,
+    marks: Marks,
+    choice: dict[str, Any] | None,
 ) -> dict[str, Any]:
     written: list[Any] = []
-    names: set[Any] = set()
+    names: set[str | None] = set()
     for tool in tools:
         if isinstance(tool, RawJson):
             written.append(tool)
@@ -226,7 +235,6 @@ def _tool_config(
         if name not in names:
             parameters.notes.add("tools_declared", index, f"{name!r} was called and is declared")
             written.append({"toolSpec": _spec(name, "", _DECLARED_SCHEMA, strict=False)})
-    choice = _tool_choice(parameters, tools)
     if parameters.parallel(tools) is False:
         parameters.drop("parallel_tool_calls", "this wire cannot say it")
     if not written:
@@ -234,10 +242,11 @@ def _tool_config(
     return {"tools": written} if choice is None else {"tools": written, "toolChoice": choice}
 
 
-def _name_in(tool: RawJson) -> Any:
-    """The name of a tool that goes out as it stands."""
+def _name_in(tool: RawJson) -> str | None:
+    """The name of a tool that goes out as it stands; None where it has none."""
     inner: Any = next(iter(members_of(tool.text).values()), None)
-    return cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
+    name = cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _spec(name: str, description: str, schema: RawJson, strict: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -250,8 +259,10 @@ def _spec(name: str, description: str, schema: RawJson, strict: bool) -> dict[st
     return spec
 
 
-def _tool_choice(parameters: Parameters, tools: list[Tool | RawJson]) -> dict[str, Any] | None:
-    kind = parameters.tool_choice(tools, is_thinking=False)
+def _tool_choice(
+    parameters: Parameters, tools: list[Tool | RawJson], *, is_thinking: bool
+) -> dict[str, Any] | None:
+    kind = parameters.tool_choice(tools, is_thinking=is_thinking)
     if kind == "none":
         parameters.drop("tool_choice", "this wire cannot say that no tool may be called")
         return None
@@ -274,14 +285,17 @@ def _thinking(
     is_claude = takes.maker == "anthropic"
     if reasoning.summary is not None:
         parameters.drop("reasoning.summary", "this wire cannot say it")
-    if reasoning.effort == "none" or reasoning.budget_tokens == 0:
+    if parameters.is_off:
         off = claude_thinking_off(parameters) if is_claude else None
         if off is None and not is_claude:
             parameters.drop("reasoning", "this wire cannot say that the model is not to think")
         return ({} if off is None else {"thinking": off}), None
     is_said_by_effort = reasoning.effort is not None and bool(takes.efforts)
     if is_said_by_effort or "budget" not in takes.thinking:
-        return {}, parameters.effort()
+        effort = parameters.effort()
+        # An effort alone does not make a model think that does so only where it is told to.
+        tells = effort is not None and "adaptive" in takes.thinking and not takes.thinks_by_default
+        return ({"thinking": {"type": "adaptive"}} if tells else {}), effort
     budget = budget_for(parameters, limit=limit)
     if budget is None:
         return {}, None

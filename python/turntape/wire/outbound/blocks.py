@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from turntape.conversation import ToolResult
+    from turntape.messages import Text
     from turntape.replay.pairing import Placed
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
@@ -160,7 +161,7 @@ class AlternatingWriter(Writer):
             written = [(index, part, False) for part in parts]
             self.trace += written
             last.parts += written
-        if not results and not parts and not placed.content:
+        if not results and not parts and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty")
         last.index = index
         if placed.message.extra is not None:
@@ -254,14 +255,14 @@ class AlternatingWriter(Writer):
             if self.is_empty(text):
                 self.notes.add("empty_text_dropped", index, "an empty text of a result is left out")
                 return None
-            return self.result_text(block, text, origin)
+            return self.result_text(block, text, placed, origin)
         if block.type == "provider_block":
             return self.provider_part(block, placed, origin)
         if block.type in MEDIA_TYPES:
             return self.result_medium(block, placed, origin)
         raise InvalidRequest(f"a result holds no {block.type!r}", index=index, block=place)
 
-    def result_text(self, block: Any, text: str, origin: Origin) -> Part:
+    def result_text(self, block: Text, text: str, placed: Placed, origin: Origin) -> Part:
         """A text in a result."""
         return self.plain_text(text)
 

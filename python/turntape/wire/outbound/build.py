@@ -17,6 +17,7 @@ from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.built import BuiltRequest
 from turntape.wire.outbound.extra import merge_extra
 from turntape.wire.outbound.flat import FlatWriter
+from turntape.wire.outbound.misfits import misfit_in
 from turntape.wire.outbound.names import Names
 from turntape.wire.outbound.notes import Notes
 from turntape.wire.outbound.parameters import Parameters, Tool
@@ -115,6 +116,8 @@ def build_request(
     _check("unsupported", unsupported, ("drop", "error"))
     _check("on_prefix_change", on_prefix_change, ("drop_thinking", "drop_block", "keep"))
     _check("carry_signatures", carry_signatures, ("never", "same_vendor", "always"))
+    if not isinstance(cast("object", request.model), str):
+        raise InvalidRequest(f"{request.model!r} is no id of a model")
     if capabilities is None:
         from turntape.wire.capability_rows import CAPABILITIES  # noqa: PLC0415
 
@@ -137,7 +140,13 @@ def build_request(
         api_version=api_version,
         vendor=habits.vendor,
     )
-    return _Building(request, target, on_prefix_change).build(previous)
+    try:
+        return _Building(request, target, on_prefix_change).build(previous)
+    except (AttributeError, TypeError) as error:
+        misfit = misfit_in(request)
+        if misfit is None:
+            raise
+        raise misfit from error
 
 
 # A conversation asks for the same row with each of its requests.
@@ -197,10 +206,9 @@ class _Building:
         """Whether thinking is left out here; else the API is asked to, or the host takes the risk."""
         if self.on_prefix_change != "drop_block":
             return self.on_prefix_change == "drop_thinking"
-        reasoning = self.request.reasoning
-        asks = reasoning is not None and reasoning.effort != "none" and reasoning.budget_tokens != 0
-        takes = bool(self.target.capabilities.thinking)
-        return not (asks and takes and self.target.dialect is Dialect.ANTHROPIC)
+        takes, reasoning = self.target.capabilities, self.request.reasoning
+        thinks = takes.thinks_by_default if reasoning is None else not self.parameters.is_off
+        return not (thinks and takes.thinking and self.target.dialect is Dialect.ANTHROPIC)
 
     def _check_request(self) -> None:
         request = self.request
@@ -316,7 +324,9 @@ class _Building:
         headers: dict[str, str] = {}
         if target.dialect is Dialect.ANTHROPIC:
             headers["anthropic-version"] = target.api_version or anthropic.DEFAULT_API_VERSION
-            if self.on_prefix_change == "drop_block" and anthropic.ask_to_drop_blocks(tree):
+            asks = self.on_prefix_change == "drop_block"
+            thinks = request.reasoning is None and target.capabilities.thinks_by_default
+            if asks and anthropic.ask_to_drop_blocks(tree, thinks_by_default=thinks):
                 headers["anthropic-beta"] = anthropic.BINDING_BETA
         merge_extra(tree, request.extra, self.notes)
         return BuiltRequest(

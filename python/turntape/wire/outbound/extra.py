@@ -52,12 +52,13 @@ def _merge(held: dict[str, Any], extra: Mapping[str, Any], path: str, notes: Not
                 inner = json.loads(inner.text)
             if isinstance(inner, list):
                 raise InvalidRequest(f"{here} is an object, and the body has a list there")
-            if not isinstance(inner, dict):
-                inner = {}
+            is_object = isinstance(inner, dict)
             # A copy: what stands there may belong to the request.
-            merged = dict(cast("dict[str, Any]", inner))
+            merged = dict(cast("dict[str, Any]", inner)) if is_object else {}
             _merge(merged, members, here, notes)
-            held[name] = merged
+            # Removing what is not there makes no object.
+            if merged or is_object or not members:
+                held[name] = merged
         else:
             held[name] = _checked(value, here, notes)
 

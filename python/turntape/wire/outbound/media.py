@@ -169,6 +169,7 @@ def checked(block: MediaBlock, wire: WireMedia, capabilities: Capabilities) -> M
     except ValueError:
         raise InvalidRequest(f"the data of the {kind} is no base64") from None
     found = sniffed(source.data)
+    _refuse_another_kind(found, kind, declared)
     media_type = declared
     if found is not None and found not in _WEAK and found != declared and _is_of(found, kind):
         media_type = found
@@ -207,6 +208,18 @@ def _is_of(media_type: str, kind: str) -> bool:
     if kind == "document":
         return media_type == "application/pdf"
     return media_type.startswith(f"{kind}/")
+
+
+def _refuse_another_kind(found: str | None, kind: str, declared: str) -> None:
+    """Refuse what is plainly no medium of its kind, such as a PDF for an image.
+
+    A text may begin with anything, and an Ogg file may be a film.
+    """
+    if found is None or found in _WEAK or _is_of(found, kind):
+        return
+    is_told = declared == "application/pdf" if kind == "document" else found != "audio/ogg"
+    if is_told:
+        raise UnsupportedContent(f"the bytes are {found}, and no {kind}")
 
 
 def _plain(media_type: str | None) -> str:

@@ -186,7 +186,7 @@ class ChatWriter(FlatWriter):
             message = self.user_message(parts)
             message |= self.message_extra(placed.message, index, origin)
             self.put(index, message)
-        elif not results and not placed.content:
+        elif not results and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
             self.is_open = False
@@ -311,7 +311,7 @@ def body_of(
     if request.stream and habits.stream_usage:
         body["stream_options"] = {"include_usage": True}
     reasoning = _reasoning(parameters, has_tools=bool(tools))
-    is_thinking = bool(reasoning) or target.capabilities.thinks_by_default
+    is_thinking = not parameters.is_off if reasoning else target.capabilities.thinks_by_default
     body |= sampling_members(parameters, is_thinking=is_thinking)
     if words := parameters.stop_words(limit=habits.max_stop):
         body["stop"] = words
@@ -354,11 +354,11 @@ def _reasoning(parameters: Parameters, *, has_tools: bool) -> dict[str, Any]:
         parameters.drop("reasoning.summary", "this wire cannot say it")
     if reasoning.effort is None and reasoning.budget_tokens is None:
         return {}
-    is_off = reasoning.effort == "none" or reasoning.budget_tokens == 0
+    is_off = parameters.is_off
     if is_off and habits.thinking_off:
         return members(habits.thinking_off)
     if is_off and "none" not in takes.efforts:
-        if takes.thinking or takes.thinks_by_default:
+        if parameters.thinks_anyway:
             parameters.drop("reasoning", "the model's thinking cannot be switched off")
         return {}
     effort: str | None = None

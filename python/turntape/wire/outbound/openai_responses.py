@@ -199,7 +199,7 @@ class ResponsesWriter(FlatWriter):
                 index,
                 self.user_message(message) | self.message_extra(placed.message, index, origin),
             )
-        elif not results and not placed.content:
+        elif not results and not placed.message.content:
             self.notes.add("empty_text_dropped", index, "the message is empty and is left out")
         if results or parts:
             self.is_open = False
@@ -279,7 +279,8 @@ def body_of(
         body["max_output_tokens"] = limit
     body |= {"stream": request.stream, "store": False, "include": list(_INCLUDED)}
     reasoning = _reasoning(parameters)
-    is_thinking = bool(reasoning) or target.capabilities.thinks_by_default
+    said = reasoning.get("effort")
+    is_thinking = target.capabilities.thinks_by_default if said is None else said != "none"
     body |= sampling_members(parameters, is_thinking=is_thinking)
     if request.stop:
         parameters.drop("stop", "this wire has no stop words")
@@ -318,9 +319,9 @@ def _reasoning(parameters: Parameters) -> dict[str, Any]:
             parameters.drop("reasoning", "the model does not think")
         return {}
     written: dict[str, Any] = {}
-    is_off = reasoning.effort == "none" or reasoning.budget_tokens == 0
-    if is_off and "none" not in takes.efforts:
-        parameters.drop("reasoning", "the model's thinking cannot be switched off")
+    if parameters.is_off and "none" not in takes.efforts:
+        if parameters.thinks_anyway:
+            parameters.drop("reasoning", "the model's thinking cannot be switched off")
     elif (effort := parameters.effort()) is not None:
         written["effort"] = effort
     if reasoning.summary is not None and reasoning.summary != "none":

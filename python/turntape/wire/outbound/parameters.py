@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from turntape.errors import InvalidRequest, UnsupportedContent
 from turntape.requests import RawTool
@@ -145,6 +145,9 @@ class Parameters:
         Raises:
             InvalidRequest: It is not finite.
         """
+        given = cast("object", value)
+        if value is not None and (isinstance(given, bool) or not isinstance(given, int | float)):
+            raise InvalidRequest(f"{name} is a number, not {value!r}")
         if value is not None and not math.isfinite(value):
             raise InvalidRequest(f"{name} is no finite number")
         return value
@@ -200,6 +203,9 @@ class Parameters:
             InvalidRequest: It is less.
         """
         limit = self.request.max_tokens
+        given = cast("object", limit)
+        if limit is not None and (isinstance(given, bool) or not isinstance(given, int)):
+            raise InvalidRequest(f"max_tokens is an integer, not {limit!r}")
         if limit is not None and limit < least:
             raise InvalidRequest(f"max_tokens is at least {least}, not {limit}")
         return limit
@@ -247,6 +253,20 @@ class Parameters:
                 self.drop("parallel_tool_calls", "parallel calls cannot be switched off")
             return None
         return parallel
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the model is asked not to think."""
+        reasoning = self.request.reasoning
+        return reasoning is not None and (
+            reasoning.effort == "none" or reasoning.budget_tokens == 0
+        )
+
+    @property
+    def thinks_anyway(self) -> bool:
+        """Whether the model thinks, or may, where nothing is said of it."""
+        takes = self.target.capabilities
+        return takes.thinks_by_default or (bool(takes.thinking) and takes.thinking_off is None)
 
     def effort(self) -> str | None:
         """The effort as a word of the wire, for an effort or a budget; None where none can be said."""
