@@ -55,6 +55,7 @@ __all__ = [
     "split_json",
     "sync_folder",
     "write_json",
+    "write_line",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -565,6 +566,18 @@ class TapeFile:
         Returns:
             How long the file was and where the line begins; None where the lock was not got in time.
         """
+    def append_row(self, row: TranscriptMessage, known: int, longest: int, /) -> int | None:
+        """Append a row's line and LF by one write, if the lock is free.
+
+        Args:
+            row: The row, written as ``write_line`` does.
+            known: Up to where the caller knows the file.
+            longest: How many bytes the line may have, without its LF.
+
+        Returns:
+            Where the file now ends, if it ended at ``known``, else ``known``; None where nothing was written,
+            because somebody has the lock, the line is too long, or it takes the whole of the rules to write.
+        """
     def sync(self) -> None:
         """Wait until the disk has what was appended."""
     def open(self) -> None:
@@ -609,6 +622,13 @@ def read_lines(block: bytes, /) -> list[TranscriptMessage | tuple[int, int]]:
     Returns:
         For each line the row, which remembers its line; or where the line stands in the block, from and
         to, where it is no row or one that takes the whole of the rules to read.
+    """
+
+def write_line(row: TranscriptMessage, /) -> bytes | None:
+    """Write a row as a line of a tape, without the line's end.
+
+    Returns:
+        The line; None where it takes the whole of the rules to write, or an error.
     """
 
 def sync_folder(path: str | PathLike[str], /) -> None:

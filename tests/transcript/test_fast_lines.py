@@ -1,4 +1,4 @@
-"""Lines that the extension reads are what the rules in Python say of them, and are written back the same."""
+"""Lines that the extension reads and writes are what the rules in Python say of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turntape import NativeToolCall, ToolFailure, TranscriptMessage, Usage, validate_native
-from turntape._native import read_lines, rounds_are_whole
+from turntape import (
+    ImagePart,
+    NativeToolCall,
+    ToolFailure,
+    TranscriptMessage,
+    Usage,
+    validate_native,
+)
+from turntape._native import read_lines, rounds_are_whole, write_line
 from turntape.errors import EnvelopeError
 from turntape.transcript import lines
 from turntape.transcript.entries import read_runs, read_tape
+from turntape.transcript.lifting import normalized
 from turntape.transcript.lines import decode_line, encode_line
+from turntape.transcript.members import UnknownMembers
 from turntape.transcript.rows import legacy_memory
 
 TEXTS = st.text(
@@ -85,6 +94,117 @@ def test_a_written_row_is_read_as_the_rules_say(row):
     taken = check_line(line)
     if not row.cache_breakpoints and (row.tool_calls or row.role == "system"):
         assert taken or row.tool_call_id is not None
+
+
+def written_by_the_rules(row: TranscriptMessage) -> bytes:
+    """Write a row in Python alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "write_line", lambda _: None)
+        return encode_line(row)
+
+
+@given(ROWS)
+def test_a_row_is_written_as_the_rules_say(row):
+    quick = write_line(row)
+    try:
+        ruled = written_by_the_rules(row)
+    except EnvelopeError:
+        assert quick is None
+        return
+    assert quick in (None, ruled)
+    if not row.cache_breakpoints and (row.tool_calls or row.role in {"system", "narrator"}):
+        assert quick == ruled
+        assert decode_line(ruled) == row
+
+
+@given(
+    st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\n\x1f'), max_size=400),
+    st.integers(1, 3),
+)
+def test_long_texts_are_written_as_the_rules_say(text, times):
+    call = NativeToolCall(text, text, text * times, {text: [text, 1.5]})
+    for row in (
+        TranscriptMessage.system(text * times),
+        TranscriptMessage.tool_result(text, text * times, failure=ToolFailure(text)),
+        TranscriptMessage.assistant_with_calls(text, [call, call]),
+    ):
+        assert write_line(row) == written_by_the_rules(row)
+
+
+def test_a_text_so_large_that_the_interpreter_is_released():
+    row = TranscriptMessage.system('é"' * 200_000)
+    assert write_line(row) == written_by_the_rules(row)
+
+
+def test_a_row_with_everything_is_written_by_the_extension():
+    row = TranscriptMessage(
+        "assistant",
+        "{}",
+        id="r1",
+        tool_calls=(NativeToolCall("c", "ls", "{}", {"b": 1, "a": None}),),
+        tool_call_id="c0",
+        extra_metadata={"z": 1, "a": {"é": [2.0, True]}},
+        request_id="q1",
+        interrupted=True,
+        tool_failure=ToolFailure("no"),
+        usage=Usage(1, 2, 3, 4, 5, 2**64 - 1),
+        model="m",
+        stop_reason="end_turn",
+        created_at="2020-01-01T00:00:00Z",
+    )
+    line = written_by_the_rules(row)
+    assert write_line(row) == line
+    assert decode_line(line) == row
+    assert list(json.loads(line)) == [
+        name for name in lines.LINE_MEMBERS if name not in {"parts", "cache_breakpoints"}
+    ]
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Row(TranscriptMessage):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        TranscriptMessage("user", "[OH_IMAGE:a]"),
+        TranscriptMessage("tool", "{}"),
+        TranscriptMessage("assistant", "{"),
+        TranscriptMessage(Text("user"), "x"),
+        TranscriptMessage("user", Text("x")),
+        TranscriptMessage("user", "x", id=Text("r1")),
+        TranscriptMessage("user", "\ud83d"),
+        TranscriptMessage("user", "x", id="\udc0d"),
+        TranscriptMessage("user", "x", parts=()),
+        TranscriptMessage("user", "x", parts=(ImagePart("a"),)),
+        TranscriptMessage("user", "x", cache_breakpoints=(0,)),
+        TranscriptMessage("user", "x", extra={"future": 1}),
+        TranscriptMessage("user", "x", extra_metadata=UnknownMembers({"a": "1"})),
+        TranscriptMessage("user", "x", extra_metadata={"a": 2**64}),
+        TranscriptMessage("user", "x", extra_metadata={"a": float("nan")}),
+        TranscriptMessage("user", "x", extra_metadata={"a": object()}),
+        TranscriptMessage("user", "x", interrupted=1),  # type: ignore[arg-type]
+        TranscriptMessage("user", "x", usage=Usage(-1)),
+        TranscriptMessage("user", "x", usage=Usage(2**64)),
+        TranscriptMessage("user", "x", usage=Usage(True)),  # noqa: FBT003
+        TranscriptMessage("user", "x", model=3),  # type: ignore[arg-type]
+        TranscriptMessage("user", "x", tool_calls=("call",)),  # type: ignore[arg-type]
+        TranscriptMessage.assistant_with_calls("", [NativeToolCall("c", "ls", "\ud83d")]),
+        TranscriptMessage.assistant_with_calls("", [NativeToolCall("c", "ls", "", {"a": {1}})]),
+        Row("user", "x"),
+        TranscriptMessage.__new__(TranscriptMessage),
+        decode_line(b'{"role":"user", "content":"x"}'),
+        normalized(TranscriptMessage("user", "a[OH_IMAGE:b]")),
+        None,
+        "x",
+    ],
+)
+def test_what_the_quick_writer_leaves_to_the_rules(row):
+    assert write_line(row) is None
 
 
 @given(ROWS, st.data())

@@ -40,8 +40,10 @@ from turntape import (
     TranscriptStore,
     read_tape,
 )
+from turntape._native import TapeFile
 from turntape.transcript import network, report
 from turntape.transcript import store as store_module
+from turntape.transcript.lines import encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -418,6 +420,27 @@ def test_a_row_is_appended_once_the_lock_is_free(path):
         other.stdin.close()
         thread.join(30)
     assert contents(path) == ["q"]
+
+
+def test_a_row_is_appended_in_one_step_only_where_nobody_has_the_lock(path):
+    mine, other = (TapeFile(path, f"{path}.lock") for _ in range(2))
+    row = said("q")
+    assert other.acquire(0)
+    assert mine.append_row(row, 0, 1000) is None
+    other.release()
+    assert not path.exists()
+    end = len(encode_line(row)) + 1
+    assert mine.append_row(row, 0, 1000) == end
+    # What another writer has added is not known.
+    assert other.append_row(row, 0, 1000) == 0
+    assert mine.append_row(row, end, 1000) == end
+    assert mine.append_row(row, 3 * end, 1000) == 4 * end
+    # A torn line is ended first.
+    with path.open("ab") as file:
+        file.write(b"torn")
+    assert mine.append_row(row, 4 * end + 4, 1000) == 5 * end + 5
+    assert mine.append_row(TranscriptMessage("tool", "{}"), 5 * end + 5, 1000) is None
+    assert path.read_bytes().split(b"\n")[4:] == [b"torn", encode_line(row), b""]
 
 
 @posix

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeGuard
 
-from turntape._native import extra_content_text, read_lines
+from turntape._native import extra_content_text, read_lines, write_line
 from turntape.dict_form import read_value, write_value
 from turntape.errors import EnvelopeError
 from turntape.events import Usage
@@ -135,6 +135,9 @@ def encode_line(row: TranscriptMessage) -> bytes:
         EnvelopeError: A line cannot hold it: half of a surrogate pair, NaN, an integer outside -2**63 to
             2**64-1, nesting beyond 127 containers. ``field`` says where.
     """
+    line = write_line(row)
+    if line is not None:
+        return line
     kept = line_memory(row)
     if kept is not None and _is_as_read(row, kept):
         return kept.encode() if isinstance(kept, str) else kept

@@ -167,7 +167,32 @@ class TranscriptStore(TapeFiles):
             StoreBroken: What was written could be neither finished nor undone, or the disk refused it.
             StoreError: The store is closed, or being rewritten by this thread.
         """
-        self._append(self._line(row) + b"\n", 1)
+        if self._redactor is not None:
+            row = redact_row(row, self._redactor)
+        lock = self._turn.lock
+        # Most rows are encoded and written in one step of the extension. Whatever is in its way, the long
+        # way deals with it. To name the argument would take as long again as to get the lock.
+        try:
+            got = lock.acquire(False)  # noqa: FBT003
+            if got and not self._unready and self._known_identity is not None and _INODES_ARE_TOLD:
+                end = self._file.append_row(row, self._known_end, self._max_line_bytes)
+                if end is not None:
+                    self._known_end = end
+                    unsynced = self._unsynced
+                    if not unsynced.counts:
+                        unsynced.rows = 1
+                    elif unsynced.add(1):
+                        self._sync()
+                    return
+        except OSError as error:
+            self._fail(error)
+        finally:
+            # As of `_append`.
+            try:  # noqa: SIM105
+                lock.release()
+            except RuntimeError:
+                pass
+        self._append(self._encoded(row) + b"\n", 1)
 
     def append_many(self, rows: Iterable[TranscriptMessage], /) -> None:
         """Put several rows on the tape by one write: all of them, or none if it fails.
@@ -216,6 +241,9 @@ class TranscriptStore(TapeFiles):
     def _line(self, row: TranscriptMessage) -> bytes:
         if self._redactor is not None:
             row = redact_row(row, self._redactor)
+        return self._encoded(row)
+
+    def _encoded(self, row: TranscriptMessage) -> bytes:
         line = encode_line(row)
         if len(line) > self._max_line_bytes:
             # No reader would give it back, and the next rewrite would put it aside.

@@ -17,9 +17,10 @@ class Unsynced:
     Attributes:
         policy: The policy.
         rows: How many there are; with ``never`` at least 1 where there are any.
+        counts: Whether it matters how many there are, and so whether ``add`` is to be called.
     """
 
-    __slots__ = ("_batch_rows", "_batch_seconds", "_oldest", "policy", "rows")
+    __slots__ = ("_batch_rows", "_batch_seconds", "_oldest", "counts", "policy", "rows")
 
     def __init__(self, policy: FsyncPolicy, batch_rows: int, batch_seconds: float) -> None:
         """Begin with none.
@@ -33,6 +34,7 @@ class Unsynced:
             raise ValueError("batch_rows is at least 1, batch_seconds at least 0")
         self.policy = policy
         self.rows = 0
+        self.counts = policy != "never"
         self._batch_rows = batch_rows
         self._batch_seconds = batch_seconds
         self._oldest = 0.0

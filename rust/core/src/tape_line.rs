@@ -1,7 +1,9 @@
 //! Lines of a tape that are as a store writes them, read without a detour.
 //!
 //! A line is a row in many more ways than these; [`read`] knows those that a store's own lines take, and says
-//! nothing of any other, so that a caller with the whole of the rules decides.
+//! nothing of any other, so that a caller with the whole of the rules decides. [`RowText`] writes them.
+
+mod text;
 
 use std::ops::Range;
 
@@ -9,6 +11,8 @@ use crate::envelope::canonical_value;
 use crate::image_marker;
 use crate::json::{Raw, Str, Token, check_string, value_end};
 use crate::usage::Usage;
+
+pub use text::RowText;
 
 /// How deep a line may nest. One that is deeper is nobody's work here.
 const MAX_DEPTH: usize = 200;

@@ -19,7 +19,7 @@ use crate::values::{self, Refusal};
 type Object<'py> = Bound<'py, PyAny>;
 
 /// How deep the extra content of a call may nest.
-const EXTRA_DEPTH: usize = MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA;
+pub(crate) const EXTRA_DEPTH: usize = MAX_ENVELOPE_DEPTH - DEPTH_AROUND_EXTRA;
 
 /// The classes of `turntape.replay.envelopes`.
 struct Classes {
@@ -117,7 +117,7 @@ fn optional_field<'a>(value: &'a Object<'_>, field: &str) -> PyResult<Option<&'a
 }
 
 /// A call's fields, held so that their texts can be borrowed.
-struct Held<'py> {
+pub(crate) struct Held<'py> {
     id: Object<'py>,
     name: Object<'py>,
     arguments: Object<'py>,
@@ -154,6 +154,26 @@ impl<'py> Held<'py> {
         })
     }
 
+    /// The fields of a `NativeToolCall` that can be written as they are; None for any other object.
+    pub(crate) fn plain(call: &Object<'py>) -> Option<Self> {
+        let fields = classes(call.py()).ok()?.call.read(call)?;
+        let [Some(id), Some(name), Some(arguments), Some(extra), kept] = fields else {
+            return None;
+        };
+        let extra = if extra.is_none() {
+            Extra::None
+        } else {
+            let kept = kept.unwrap_or_else(|| call.py().None().into_bound(call.py()));
+            Self::extra(&extra, kept, 0).ok()?
+        };
+        Some(Self {
+            id,
+            name,
+            arguments,
+            extra,
+        })
+    }
+
     /// The exact text that the value was read from, as long as it still says the same: the value may be a
     /// dict, which can change.
     fn extra(value: &Object<'py>, kept: Object<'py>, at: usize) -> PyResult<Extra<'py>> {
@@ -186,7 +206,7 @@ impl<'py> Held<'py> {
         })
     }
 
-    fn texts(&self, at: usize) -> PyResult<CallText<'_>> {
+    pub(crate) fn texts(&self, at: usize) -> PyResult<CallText<'_>> {
         let field = |name: &'static str| move || format!("tool_calls[{at}].{name}");
         Ok(CallText {
             arguments: text_field(&self.arguments, field("arguments"))?,

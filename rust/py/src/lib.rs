@@ -16,6 +16,7 @@ mod markers;
 mod messages;
 mod pairing;
 mod redact;
+mod row_text;
 mod scratch;
 mod sse;
 mod tape;
@@ -37,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(row_text::write_line, module)?)?;
     module.add_function(wrap_pyfunction!(pairing::rounds_are_whole, module)?)?;
     module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;

@@ -9,6 +9,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use turntape_core::tape::{self, AppendError, Appended, Identity, LockFile};
 
+use crate::{row_text, scratch};
+
 /// How long is slept between two attempts at a lock: at first, and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
@@ -73,6 +75,36 @@ impl TapeFile {
             appended = Some(self.detached(py, |state| state.append_and_release(self, line))?);
         }
         Ok(appended.map(|appended| (appended.before, appended.start)))
+    }
+
+    /// Append the line of a row in one step, if it is one that takes no rules to write and nobody else has
+    /// the lock; the file is known up to a place, and where that was its end, its new end is returned.
+    #[pyo3(signature = (row, known, longest, /))]
+    fn append_row(
+        &self,
+        row: &Bound<'_, PyAny>,
+        known: u64,
+        longest: usize,
+    ) -> PyResult<Option<u64>> {
+        let py = row.py();
+        let appended = row_text::with_text(row, |text| {
+            scratch::with_bytes(|line| {
+                self.detached(py, |state| {
+                    text.push(line);
+                    if line.len() > longest {
+                        return Ok(None);
+                    }
+                    line.push(b'\n');
+                    if !state.acquire(self)? {
+                        return Ok(None);
+                    }
+                    let appended = state.append_and_release(self, line)?;
+                    let end = appended.start + line.len() as u64;
+                    Ok(Some(if appended.before == known { end } else { known }))
+                })
+            })
+        });
+        appended.unwrap_or(Ok(None))
     }
 
     /// Wait until the disk has what was appended.

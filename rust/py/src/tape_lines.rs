@@ -15,14 +15,14 @@ use crate::values;
 
 type Object<'py> = Bound<'py, PyAny>;
 
-struct Classes {
-    row: Class<18>,
-    failure: Class<1>,
+pub(crate) struct Classes {
+    pub(crate) row: Class<18>,
+    pub(crate) failure: Class<1>,
     /// What rows have that hold nothing unknown; it cannot be changed.
-    no_extra: Py<PyAny>,
+    pub(crate) no_extra: Py<PyAny>,
 }
 
-fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
+pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
     static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
     CLASSES.get_or_try_init(py, || {
         let module = py.import("turntape.transcript.rows")?;
