@@ -55,6 +55,7 @@ class PathPolicy:
         state: The host's own locations, files or folders; what lies in such a folder counts too.
         root: A whole tree of the host's own.
 
+    >>> from pathlib import Path
     >>> policy = PathPolicy(state=["/srv/run/outputs/state.json"])
     >>> policy.is_internal_state(Path("/srv/run/outputs/STATE.json"))
     True
