@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeGuard
 
 from turntape._native import read_lines
 from turntape.errors import TranscriptError
-from turntape.transcript.lines import OpaqueText, UnreadableText, decode_line
+from turntape.transcript.lines import OpaqueText, UnreadableText, decode_by_rules, decode_line
 from turntape.transcript.rows import TranscriptMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from turntape.transcript.lines import FaultCode, OpaqueCode
 
@@ -231,6 +231,7 @@ class TapeBlock:
             self.raw[start:end],
             ended=end < len(self.raw),
             most=self.max_line_bytes,
+            decode=decode_by_rules,
         )
 
 
@@ -265,7 +266,14 @@ def read_blocks(
 
 
 def _entry(
-    line: int, start: int, end: int, raw: bytes | None, *, ended: bool, most: int
+    line: int,
+    start: int,
+    end: int,
+    raw: bytes | None,
+    *,
+    ended: bool,
+    most: int,
+    decode: Callable[[bytes], TranscriptMessage | OpaqueText | UnreadableText] = decode_line,
 ) -> TapeEntry | None:
     """What a line is, None for a blank one."""
     if raw is None:
@@ -275,7 +283,7 @@ def _entry(
             return None
         # Other white space is no white space of JSON's.
         return TapeFault(line, start, end, "not_json", "white space of another kind", not ended)
-    read = decode_line(raw)
+    read = decode(raw)
     if isinstance(read, UnreadableText):
         return TapeFault(line, start, end, read.code, read.detail, not ended)
     if isinstance(read, OpaqueText):

@@ -55,6 +55,7 @@ __all__ = [
     "OpaqueCode",
     "OpaqueText",
     "UnreadableText",
+    "decode_by_rules",
     "decode_line",
     "encode_line",
 ]
@@ -325,9 +326,7 @@ _SHAPES = {
 }
 
 
-def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
-    line: bytes | str,
-) -> TranscriptMessage | OpaqueText | UnreadableText:
+def decode_line(line: bytes | str) -> TranscriptMessage | OpaqueText | UnreadableText:
     """Read a line; its end must have been cut off.
 
     Args:
@@ -340,6 +339,17 @@ def decode_line(  # noqa: PLR0911 (one for each thing that a line can be)
         read = read_lines(line)
         if len(read) == 1 and isinstance(read[0], TranscriptMessage):
             return read[0]
+    return decode_by_rules(line)
+
+
+def decode_by_rules(  # noqa: PLR0911 (one for each thing that a line can be)
+    line: bytes | str,
+) -> TranscriptMessage | OpaqueText | UnreadableText:
+    """Read a line as ``decode_line`` does, where the extension has left it to the rules already.
+
+    Args:
+        line: As of ``decode_line``.
+    """
     try:
         text = line.decode() if isinstance(line, bytes) else line
         value: object = _DECODER.decode(text)
