@@ -10,10 +10,10 @@ import pytest
 from benches import inputs, peer_table
 from benches.bench_peers import PACKAGES
 from benches.peer_table import Measured
-from benches.ratio import Row, clock, in_turn, table
+from benches.ratio import LINEAR, Row, clock, in_turn, slope, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from benches.ratio import Target
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -72,6 +72,23 @@ class Meter:
         iterations = max(1, int(0.002 / seconds)) if seconds else 1
         rounds = max(3, min(50, int(0.5 / (seconds * iterations)))) if seconds else 1
         self._benchmark.pedantic(call, rounds=rounds, iterations=iterations, warmup_rounds=1)
+
+    def sweep(
+        self,
+        what: str,
+        sizes: Sequence[int],
+        calls: Sequence[Callable[[], Any]],
+        bound: Target = LINEAR,
+    ) -> None:
+        """Measures calls of growing size in turn, and notes the slope of the line through the logarithms."""
+        if not self.timing:
+            self.record(calls[0], 0)
+            return
+        times = in_turn(calls, budget=3)
+        last = slope(sizes[-2:], times[-2:])
+        span = f"{sizes[0]:,} to {sizes[-1]:,}: {times[0] * 1e6:,.1f} to {times[-1] * 1e6:,.1f} µs"
+        self.note(f"slope: {what}", slope(sizes, times), bound, f"{span}; {last:.2f} at the end")
+        self.record(calls[-1], times[-1])
 
     def compare(
         self,
