@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AbsolutePath",
     "EmptyName",
+    "EncodeError",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
@@ -49,6 +50,7 @@ __all__ = [
     "UnknownDialect",
     "UnsafeDirectory",
     "UnsafeFile",
+    "UnsayableDialect",
     "UnsupportedContent",
 ]
 
@@ -72,6 +74,17 @@ def _rebuild(
 
 class UnknownDialect(TurntapeError):
     """Nothing in a body tells which dialect it is in."""
+
+
+class EncodeError(TurntapeError, ValueError):
+    """What an encoder was given cannot be said: an event out of order, JSON that is none, no end.
+
+    The encoder is as it was before the event that it refused.
+    """
+
+
+class UnsayableDialect(EncodeError):
+    """The dialect is one that is read but not written."""
 
 
 class InvalidToolArguments(TurntapeError):
