@@ -1,0 +1,68 @@
+//! Writing JSON and events into the output buffer.
+
+use std::io::Write as _;
+
+use super::note::NoteCode;
+use super::turn::Turn;
+pub(crate) use crate::escapes::push_literal_bytes as literal;
+use crate::json::{MAX_PAYLOAD_DEPTH, Raw, trim};
+
+/// Appends a text that is written as it is.
+#[inline]
+pub(crate) fn plain(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends a number.
+pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
+    // Writing to a vector cannot fail.
+    let _ = write!(out, "{number}");
+}
+
+/// Appends a JSON value as it stands, but on one line: a line end between its tokens would end the `data:`
+/// line that it is part of. Within its strings there can be none.
+pub(crate) fn raw(value: Raw<'_>, out: &mut Vec<u8>) {
+    let start = out.len();
+    plain(value.text(), out);
+    for byte in &mut out[start..] {
+        if matches!(*byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}
+
+/// Appends a literal, or `null`.
+pub(crate) fn optional(text: Option<&str>, out: &mut Vec<u8>) {
+    match text {
+        Some(text) => literal(text, out),
+        None => plain("null", out),
+    }
+}
+
+/// Appends `,"name":value` for each member of an object but those of the names.
+pub(crate) fn other_members(object: Raw<'_>, but: &[&str], out: &mut Vec<u8>) {
+    for (key, value) in object.entries() {
+        if but.iter().any(|name| key.is(name)) {
+            continue;
+        }
+        plain(",\"", out);
+        plain(key.body(), out);
+        plain("\":", out);
+        raw(value, out);
+    }
+}
+
+/// Appends the arguments of a call where the wire takes them as an object: as the model wrote them where
+/// they are one, else an empty object, noted unless they are blank.
+pub(crate) fn arguments(turn: &mut Turn, index: usize, text: &str, out: &mut Vec<u8>) {
+    match Raw::parse(text, MAX_PAYLOAD_DEPTH - super::WRAPPING) {
+        Ok(object) if object.is_object() => raw(object, out),
+        _ => {
+            if !trim(text).is_empty() {
+                let detail = "arguments that are no JSON object cannot be said: {} stands for them";
+                turn.note(NoteCode::ArgumentsReplaced, Some(index), detail);
+            }
+            plain("{}", out);
+        }
+    }
+}
