@@ -4,7 +4,9 @@
 
 mod anthropic;
 mod collect;
+mod gemini;
 mod note;
+mod openai_responses;
 mod slots;
 mod speaker;
 mod text;
@@ -132,6 +134,8 @@ impl std::error::Error for EncodeError {}
 fn voice(dialect: Dialect) -> Result<Box<dyn Voice>, EncodeError> {
     match dialect {
         Dialect::Anthropic => Ok(Box::<anthropic::Anthropic>::default()),
+        Dialect::OpenAiResponses => Ok(Box::<openai_responses::OpenAiResponses>::default()),
+        Dialect::Gemini => Ok(Box::<gemini::Gemini>::default()),
         _ => Err(EncodeError::Unsayable(dialect)),
     }
 }
