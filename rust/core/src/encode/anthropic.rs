@@ -103,7 +103,7 @@ impl Voice for Anthropic {
             }
             Opening::Tool { id, name, extra } => {
                 turn.calls += 1;
-                tool_head(id, name, out);
+                tool_head(&turn.call_id(id, index, name), name, out);
                 plain("{}", out);
                 tool_tail(extra, out);
                 "{\"type\":\"input_json_delta\",\"partial_json\":"
@@ -373,7 +373,7 @@ fn content(turn: &mut Turn, index: usize, block: &Block, out: &mut Vec<u8>) {
             extra,
             ..
         } => {
-            tool_head(id, name, out);
+            tool_head(&turn.call_id(id, index, name), name, out);
             arguments(turn, index, text, out);
             tool_tail(extra.as_deref().map(Raw::assume), out);
         }

@@ -375,8 +375,11 @@ impl Gemini {
         let mut part = Vec::new();
         plain("{\"functionCall\":{\"name\":", &mut part);
         literal(&call.name, &mut part);
-        plain(",\"id\":", &mut part);
-        literal(&call.id, &mut part);
+        // A call needs no id here.
+        if !call.id.is_empty() {
+            plain(",\"id\":", &mut part);
+            literal(&call.id, &mut part);
+        }
         if let Some(arguments) = arguments {
             plain(",\"args\":", &mut part);
             raw(arguments, &mut part);

@@ -6,6 +6,7 @@ mod anthropic;
 mod collect;
 mod gemini;
 mod note;
+mod openai_chat;
 mod openai_responses;
 mod slots;
 mod speaker;
@@ -90,6 +91,8 @@ pub enum EncodeError {
     },
     /// What has to be a JSON object and is none.
     NotAnObject(&'static str),
+    /// Chat Completions has no reasoning in a member of that name.
+    ReasoningField(String),
     /// The turn has not stopped: there is no body that tells of such a turn.
     Unfinished,
 }
@@ -121,6 +124,9 @@ impl std::fmt::Display for EncodeError {
                 .write_str("the stream was ended by finish() or fail(): make a new encoder"),
             Self::NotJson { what, error } => write!(formatter, "{what} is not JSON: {error}"),
             Self::NotAnObject(what) => write!(formatter, "{what} is no JSON object"),
+            Self::ReasoningField(name) => {
+                write!(formatter, "{name:?} is no member that holds reasoning")
+            }
             Self::Unfinished => formatter.write_str(
                 "the turn has not stopped: no response that is not streamed tells of it",
             ),
@@ -131,12 +137,18 @@ impl std::fmt::Display for EncodeError {
 impl std::error::Error for EncodeError {}
 
 /// The wire's way of saying a turn.
-fn voice(dialect: Dialect) -> Result<Box<dyn Voice>, EncodeError> {
+fn voice(dialect: Dialect, settings: &Settings) -> Result<Box<dyn Voice>, EncodeError> {
+    if openai_chat::reasoning_field(&settings.reasoning_field).is_none() {
+        return Err(EncodeError::ReasoningField(
+            settings.reasoning_field.clone(),
+        ));
+    }
     match dialect {
         Dialect::Anthropic => Ok(Box::<anthropic::Anthropic>::default()),
         Dialect::OpenAiResponses => Ok(Box::<openai_responses::OpenAiResponses>::default()),
         Dialect::Gemini => Ok(Box::<gemini::Gemini>::default()),
-        _ => Err(EncodeError::Unsayable(dialect)),
+        Dialect::OpenAiChat => Ok(Box::<openai_chat::OpenAiChat>::default()),
+        Dialect::BedrockConverse => Err(EncodeError::Unsayable(dialect)),
     }
 }
 
@@ -150,9 +162,9 @@ impl StreamEncoder {
     /// An encoder at the start of a response.
     ///
     /// # Errors
-    /// [`EncodeError::Unsayable`] for a dialect that is only read.
+    /// [`EncodeError::Unsayable`] for a dialect that is only read; [`EncodeError::ReasoningField`].
     pub fn new(dialect: Dialect, settings: Settings) -> Result<Self, EncodeError> {
-        let voice = voice(dialect)?;
+        let voice = voice(dialect, &settings)?;
         Ok(Self {
             speaker: Speaker::new(dialect, settings, voice),
         })
@@ -206,9 +218,9 @@ impl ResponseEncoder {
     /// An encoder at the start of a response.
     ///
     /// # Errors
-    /// [`EncodeError::Unsayable`] for a dialect that is only read.
+    /// [`EncodeError::Unsayable`] for a dialect that is only read; [`EncodeError::ReasoningField`].
     pub fn new(dialect: Dialect, settings: Settings) -> Result<Self, EncodeError> {
-        let voice = voice(dialect)?;
+        let voice = voice(dialect, &settings)?;
         Ok(Self {
             speaker: Speaker::new(dialect, settings, Box::default()),
             voice,

@@ -15,6 +15,8 @@ pub(crate) struct Turn {
     pub(crate) is_own: bool,
     /// Calls that were said and are the host's to run.
     pub(crate) calls: usize,
+    /// The id that was said.
+    id: String,
 }
 
 impl Turn {
@@ -25,6 +27,7 @@ impl Turn {
             notes: Notes::default(),
             is_own,
             calls: 0,
+            id: String::new(),
         }
     }
 
@@ -39,20 +42,31 @@ impl Turn {
         model: Option<&str>,
         prefix: &str,
     ) -> String {
-        if let Some(id) = id {
+        self.id = if let Some(id) = id.or(self.settings.id.as_deref()) {
+            id.to_owned()
+        } else {
+            let seed = fnv1a(model.unwrap_or_default().as_bytes()) ^ self.settings.created;
+            let id = format!("{prefix}{seed:016x}");
+            let detail = format!("the response has no id: {id} was made up");
+            self.note(NoteCode::IdMapped, None, detail);
+            id
+        };
+        self.id.clone()
+    }
+
+    /// The id of a call: its own, else one that is made up as decoders do it.
+    pub(crate) fn call_id(&mut self, id: &str, index: usize, name: &str) -> String {
+        if !id.is_empty() {
             return id.to_owned();
         }
-        if let Some(id) = &self.settings.id {
-            return id.clone();
-        }
-        let seed = fnv1a(model.unwrap_or_default().as_bytes()) ^ self.settings.created;
-        let id = format!("{prefix}{seed:016x}");
-        self.note(
-            NoteCode::IdMapped,
-            None,
-            format!("the response has no id: {id} was made up"),
-        );
-        id
+        let made_up = if self.id.is_empty() {
+            format!("call_{:016x}_{index}", fnv1a(name.as_bytes()))
+        } else {
+            format!("call_{}_{index}", self.id)
+        };
+        let detail = format!("the call has no id: {made_up} was made up");
+        self.note(NoteCode::IdMapped, Some(index), detail);
+        made_up
     }
 
     /// The model: the turn's own, else the host's, else none, which the caller writes as the wire wants it.

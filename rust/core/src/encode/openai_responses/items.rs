@@ -477,7 +477,8 @@ impl OpenAiResponses {
     ) -> Streamed<Call> {
         let place = self.take_place();
         let extra = known_kind(turn, index, extra);
-        let item = Call::new(self.item_id("fc", place), call_id, name, extra);
+        let call_id = turn.call_id(call_id, index, name);
+        let item = Call::new(self.item_id("fc", place), &call_id, name, extra);
         let mut added = Vec::new();
         item.write(false, &mut added);
         self.item_event("response.output_item.added", place, &added, out);
@@ -585,7 +586,8 @@ impl OpenAiResponses {
                         turn.note(NoteCode::SignatureDropped, Some(index), detail);
                     }
                     let extra = known_kind(turn, index, extra.as_deref().map(Raw::assume));
-                    let mut call = Call::new(self.item_id("fc", place), id, name, extra);
+                    let id = turn.call_id(id, index, name);
+                    let mut call = Call::new(self.item_id("fc", place), &id, name, extra);
                     call.text = escaped(arguments);
                     call.write(true, &mut item);
                 }
