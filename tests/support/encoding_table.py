@@ -129,7 +129,7 @@ STOPS: dict[StopReason, tuple[StopReason, StopReason, StopReason, StopReason]] =
     "stop_sequence": ("stop_sequence", "end_turn", "end_turn", "end_turn"),
     "refusal": ("refusal", "content_filter", "content_filter", "content_filter"),
     "content_filter": ("refusal", "content_filter", "content_filter", "content_filter"),
-    "pause_turn": ("pause_turn", "other", "other", "other"),
+    "pause_turn": ("pause_turn", "end_turn", "other", "other"),
     "context_window": ("context_window", "max_tokens", "max_tokens", "max_tokens"),
     "other": ("other", "other", "other", "other"),
     "unknown": ("unknown", "unknown", "end_turn", "end_turn"),

@@ -295,7 +295,8 @@ impl Voice for OpenAiResponses {
         self.say_facts(out);
         let last_text = self.current.and_then(|place| self.messages.get_mut(place));
         let has_text = last_text.is_some_and(|message| !message.parts.is_empty());
-        let end = self.end(turn, stop, has_text);
+        let can_refuse = turn.is_own && has_text;
+        let end = self.end(turn, stop, can_refuse);
         for place in 0..self.output.len() {
             let refuses = end.refuses && self.current == Some(place);
             self.close_message(place, refuses, out);
@@ -338,9 +339,10 @@ impl Voice for OpenAiResponses {
         let is_text = |block: &Block| matches!(block, Block::Text { .. });
         let last_text = message.content.iter().rposition(is_text);
         let stop = whole.stop();
-        let refusal = last_text.filter(|_| turn.is_own && stop.reason == StopReason::Refusal);
+        // Here the end is known before the text is said.
+        let refusal = last_text.filter(|_| stop.reason == StopReason::Refusal);
         self.say_items(turn, &message.content, refusal);
-        let end = self.end(turn, stop, last_text.is_some());
+        let end = self.end(turn, stop, refusal.is_some());
         note_usage(turn, message.usage);
         let status = if end.is_incomplete {
             "incomplete"
@@ -483,8 +485,8 @@ impl OpenAiResponses {
         end(out);
     }
 
-    /// How the wire says the end. A refusal is said by the last text, where it is still to be done.
-    fn end<'a>(&self, turn: &mut Turn, stop: Stop<'a>, has_text: bool) -> End<'a> {
+    /// How the wire says the end. A refusal is said by the last text, where that is still to be done.
+    fn end<'a>(&self, turn: &mut Turn, stop: Stop<'a>, can_refuse: bool) -> End<'a> {
         let raw = stop.raw.filter(|raw| !raw.is_empty());
         let kept = |reason| raw.filter(|raw| incomplete_reason(raw) == reason);
         let own = |reason| kept(reason).filter(|_| turn.is_own);
@@ -492,10 +494,11 @@ impl OpenAiResponses {
         let is_waiting =
             |id: &Option<String>| id.as_ref().is_none_or(|id| !self.outputs.contains(id));
         let waits = turn.calls > 0 || self.host_items.iter().any(is_waiting);
-        let refuses = turn.is_own && stop.reason == StopReason::Refusal && has_text;
+        let refuses = can_refuse && stop.reason == StopReason::Refusal;
         let (is_incomplete, reason, read) = match stop.reason {
             StopReason::Refusal if refuses => {
-                let reason = raw.filter(|raw| incomplete_reason(raw) != StopReason::Other);
+                let is_known = |raw: &&str| incomplete_reason(raw) != StopReason::Other;
+                let reason = raw.filter(|_| turn.is_own).filter(is_known);
                 (reason.is_some(), reason, StopReason::Refusal)
             }
             StopReason::MaxTokens | StopReason::ContextWindow => {
