@@ -2,7 +2,9 @@
 
 use super::note::NoteCode;
 use super::slots::Slots;
-use super::text::{arguments, literal, number, optional, other_members, plain, raw};
+use super::text::{
+    arguments, begin, end, is_typed, literal, number, optional, other_members, plain, raw,
+};
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
 use crate::assemble::Block;
@@ -278,26 +280,6 @@ impl Voice for Anthropic {
         usage(turn, message.usage, out);
         plain("}", out);
     }
-}
-
-/// Whether the type that an extension says of itself is its kind, so that it reads back as that.
-fn is_typed(json: Raw<'_>, kind: &str) -> bool {
-    json.is_object()
-        && json
-            .string("type")
-            .map_or(kind.is_empty(), |name| name.is(kind))
-}
-
-fn begin(kind: &str, out: &mut Vec<u8>) {
-    plain("event: ", out);
-    plain(kind, out);
-    plain("\ndata: {\"type\":\"", out);
-    plain(kind, out);
-    plain("\"", out);
-}
-
-fn end(out: &mut Vec<u8>) {
-    plain("}\n\n", out);
 }
 
 fn block_event(kind: &str, index: u64, out: &mut Vec<u8>) {

@@ -107,6 +107,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
         if matches!(self.phase, Phase::Waiting | Phase::Started) {
             self.release_all(out);
+            self.voice.cut(&mut self.turn, out);
             self.phase = Phase::Ended;
         }
     }
@@ -123,6 +124,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
             Phase::Waiting | Phase::Started => {}
         }
         self.release_all(out);
+        self.voice.cut(&mut self.turn, out);
         self.phase = Phase::Ended;
         self.voice.fail(&mut self.turn, fault, out);
         Ok(())
