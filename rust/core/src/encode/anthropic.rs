@@ -3,7 +3,8 @@
 use super::note::NoteCode;
 use super::slots::Slots;
 use super::text::{
-    arguments, begin, end, is_typed, literal, number, optional, other_members, plain, raw,
+    arguments, begin, end, fault_document, is_typed, literal, number, optional, other_members,
+    plain, raw,
 };
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
