@@ -16,6 +16,7 @@ __all__ = [
     "AbsolutePath",
     "BatchLineError",
     "EmptyName",
+    "EncodeError",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
@@ -50,6 +51,7 @@ __all__ = [
     "UnknownDialect",
     "UnsafeDirectory",
     "UnsafeFile",
+    "UnsayableDialect",
     "UnsupportedContent",
 ]
 
@@ -73,6 +75,17 @@ def _rebuild(
 
 class UnknownDialect(TurntapeError):
     """Nothing in a body tells which dialect it is in."""
+
+
+class EncodeError(TurntapeError, ValueError):
+    """What an encoder was given cannot be said: an event out of order, JSON that is none, no end.
+
+    The encoder is as it was before the event that it refused.
+    """
+
+
+class UnsayableDialect(EncodeError):
+    """The dialect is one that is read but not written."""
 
 
 class InvalidToolArguments(TurntapeError):

@@ -2,7 +2,10 @@
 
 use super::note::NoteCode;
 use super::slots::Slots;
-use super::text::{arguments, literal, number, optional, other_members, plain, raw};
+use super::text::{
+    arguments, begin, end, fault_document, is_typed, literal, number, optional, other_members,
+    plain, raw,
+};
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
 use crate::assemble::Block;
@@ -10,6 +13,7 @@ use crate::error::ErrorDocument;
 use crate::event::StopReason;
 use crate::json::Raw;
 use crate::usage::Usage;
+use crate::wire::Dialect;
 use crate::wire::anthropic::{FACTS, stop_reason};
 
 /// A block that is open on the wire.
@@ -249,13 +253,9 @@ impl Voice for Anthropic {
     }
 
     fn fail(&mut self, _: &mut Turn, fault: &ErrorDocument, out: &mut Vec<u8>) {
-        begin("error", out);
-        plain(",\"error\":{\"type\":", out);
-        literal(&fault.kind, out);
-        plain(",\"message\":", out);
-        literal(&fault.message, out);
-        plain("}", out);
-        end(out);
+        plain("event: error\ndata: ", out);
+        fault_document(Dialect::Anthropic, fault, out);
+        plain("\n\n", out);
     }
 
     fn body(&mut self, turn: &mut Turn, whole: &Whole, out: &mut Vec<u8>) {
@@ -278,26 +278,6 @@ impl Voice for Anthropic {
         usage(turn, message.usage, out);
         plain("}", out);
     }
-}
-
-/// Whether the type that an extension says of itself is its kind, so that it reads back as that.
-fn is_typed(json: Raw<'_>, kind: &str) -> bool {
-    json.is_object()
-        && json
-            .string("type")
-            .map_or(kind.is_empty(), |name| name.is(kind))
-}
-
-fn begin(kind: &str, out: &mut Vec<u8>) {
-    plain("event: ", out);
-    plain(kind, out);
-    plain("\ndata: {\"type\":\"", out);
-    plain(kind, out);
-    plain("\"", out);
-}
-
-fn end(out: &mut Vec<u8>) {
-    plain("}\n\n", out);
 }
 
 fn block_event(kind: &str, index: u64, out: &mut Vec<u8>) {

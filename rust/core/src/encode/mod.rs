@@ -4,8 +4,10 @@
 
 mod anthropic;
 mod collect;
+mod gemini;
 mod note;
 mod openai_chat;
+mod openai_responses;
 mod slots;
 mod speaker;
 mod text;
@@ -143,8 +145,10 @@ fn voice(dialect: Dialect, settings: &Settings) -> Result<Box<dyn Voice>, Encode
     }
     match dialect {
         Dialect::Anthropic => Ok(Box::<anthropic::Anthropic>::default()),
+        Dialect::OpenAiResponses => Ok(Box::<openai_responses::OpenAiResponses>::default()),
+        Dialect::Gemini => Ok(Box::<gemini::Gemini>::default()),
         Dialect::OpenAiChat => Ok(Box::<openai_chat::OpenAiChat>::default()),
-        _ => Err(EncodeError::Unsayable(dialect)),
+        Dialect::BedrockConverse => Err(EncodeError::Unsayable(dialect)),
     }
 }
 

@@ -107,6 +107,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
         if matches!(self.phase, Phase::Waiting | Phase::Started) {
             self.release_all(out);
+            self.voice.cut(&mut self.turn, out);
             self.phase = Phase::Ended;
         }
     }
@@ -123,6 +124,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
             Phase::Waiting | Phase::Started => {}
         }
         self.release_all(out);
+        self.voice.cut(&mut self.turn, out);
         self.phase = Phase::Ended;
         self.voice.fail(&mut self.turn, fault, out);
         Ok(())
@@ -430,6 +432,16 @@ impl<V: Voice + ?Sized> Speaker<V> {
             self.alone = Some(index);
         }
         self.voice.open(&mut self.turn, index, opening, out);
+    }
+}
+
+/// What a provider calls a fault of its servers.
+const fn server_fault(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "api_error",
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => "server_error",
+        Dialect::Gemini => "INTERNAL",
+        Dialect::BedrockConverse => "internalServerException",
     }
 }
 

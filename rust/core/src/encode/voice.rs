@@ -129,6 +129,10 @@ pub(crate) trait Voice: Debug + Send {
     /// An open block closes.
     fn close(&mut self, turn: &mut Turn, index: usize, out: &mut Vec<u8>);
 
+    /// The events end before the turn has stopped, or it is about to fail: what the voice still holds of
+    /// it is said.
+    fn cut(&mut self, _turn: &mut Turn, _out: &mut Vec<u8>) {}
+
     /// The turn ends; all blocks are closed.
     fn stop(&mut self, turn: &mut Turn, stop: Stop<'_>, out: &mut Vec<u8>);
 
