@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbsolutePath",
+    "BatchLineError",
     "EmptyName",
     "EnvelopeError",
     "EventTooLarge",
@@ -425,6 +426,24 @@ class StrictError(StreamError):
         """Make the error from one sentence for people and the warning."""
         super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
         self.warning = warning
+
+
+class BatchLineError(TurntapeError, ValueError):
+    """A line of a batch's results that holds no result. Its cause says why; no text quotes the line.
+
+    Attributes:
+        line: The line's number, counted from 1.
+        custom_id: The request that it is about, None where it does not say.
+    """
+
+    line: int
+    custom_id: str | None
+
+    def __init__(self, message: str, *, line: int, custom_id: str | None) -> None:
+        """Make the error from one sentence for people and the line's place."""
+        super().__init__(message)
+        self.line = line
+        self.custom_id = custom_id
 
 
 class OffloadError(TurntapeError):

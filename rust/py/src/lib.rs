@@ -48,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::parse_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::error_document, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
