@@ -11,6 +11,7 @@ Without pytest, :class:`ReplayServer` is a context manager. Both need the extra 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -26,11 +27,6 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-try:
-    import pytest
-except ModuleNotFoundError:
-    pytest = None  # type: ignore[assignment]
-
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -43,7 +39,9 @@ def _replay_server() -> Generator[ReplayServer]:
         yield server
 
 
-if pytest is not None:
+if find_spec("pytest") is not None:
+    import pytest
+
     replay_server = pytest.fixture(name="replay_server")(_replay_server)
 else:
 

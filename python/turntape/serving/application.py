@@ -11,22 +11,26 @@ from urllib.parse import quote, unquote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
-from turntape.serving.answers import Answer, answer_of, error_answer
+from turntape.serving.answers import Speaker, error_answer
 from turntape.serving.arrivals import RecordedRequest, without_credentials, without_keys
-from turntape.serving.endpoints import ENDPOINTS, Asked, Endpoint, read_asked
-from turntape.serving.playback import AS_FAST_AS_POSSIBLE, Playback
+from turntape.serving.endpoints import ENDPOINTS, read_asked
+from turntape.serving.playback import AS_FAST_AS_POSSIBLE
 from turntape.serving.refusals import Refusal, error_of, shape_for
 from turntape.serving.response import TurnResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
     from starlette.responses import Response
 
+    from turntape.serving.answers import Answer
+    from turntape.serving.endpoints import Asked, Endpoint
     from turntape.serving.library import TurnLibrary
+    from turntape.serving.playback import Playback
     from turntape.serving.turns import Turn
     from turntape.wire.dialect import Dialect
 
@@ -83,6 +87,7 @@ class Application:
         """Make the application; it serves when it is run."""
         self.playback = playback
         self._library = library
+        self._speaker = Speaker()
         self._record = record
         self._max_body_bytes = max_body_bytes
         self._sending: set[TurnResponse] = set()
@@ -112,10 +117,10 @@ class Application:
             answer = self._answer(request, exchange)
         except Refusal as refusal:
             exchange.error = refusal.message
-            answer = error_answer(error_of(refusal.status, refusal.message), endpoint.dialect)
+            answer = _refused(refusal.status, refusal.message, endpoint.dialect)
         except ClientDisconnect:
             exchange.error = "the client went away before its request was whole"
-            answer = error_answer(error_of(400, exchange.error), endpoint.dialect)
+            answer = _refused(400, exchange.error, endpoint.dialect)
         return self._respond(request, exchange, answer)
 
     def _answer(self, request: Request, exchange: _Exchange) -> Answer:
@@ -128,7 +133,7 @@ class Application:
         name = request.headers.get(TURN_HEADER)
         turn = self._library.choose(exchange.asked.request, None if name is None else unquote(name))
         exchange.turn = turn
-        return answer_of(turn, exchange.asked, turn.playback or self.playback)
+        return self._speaker.answer(turn, exchange.asked, turn.playback or self.playback)
 
     async def _read(self, request: Request) -> bytes:
         _check_type(request)
@@ -164,13 +169,13 @@ class Application:
         else:
             exchange.error = f"no path {_path(request)} is served here"
         headers = tuple((error.headers or {}).items()) if isinstance(error, HTTPException) else ()
-        answer = error_answer(error_of(status, exchange.error), dialect, headers)
+        answer = _refused(status, exchange.error, dialect, headers)
         return self._respond(request, exchange, answer)
 
     async def _broken(self, request: Request, error: Exception) -> Response:
         dialect = shape_for(request.url.path, request.headers)
         exchange = _Exchange(None, dialect, error=f"a fault of the server's: {error!r}")
-        answer = error_answer(error_of(500, "a fault of the replay server's: see its log"), dialect)
+        answer = _refused(500, "a fault of the replay server's: see its log", dialect)
         return self._respond(request, exchange, answer)
 
     def _respond(self, request: Request, exchange: _Exchange, answer: Answer) -> Response:
@@ -201,6 +206,12 @@ class Application:
         if turn is not None and turn.playback is not None:
             playback = turn.playback
         return TurnResponse(answer, playback, headers, self._sending)
+
+
+def _refused(
+    status: int, message: str, dialect: Dialect, headers: tuple[tuple[str, str], ...] = ()
+) -> Answer:
+    return error_answer(error_of(status, message, dialect), dialect, headers)
 
 
 def _check_type(request: Request) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from turntape.errors import TurntapeError
 from turntape.serving.refusals import Refusal
@@ -117,5 +117,5 @@ def _asks_for_usage(body: bytes) -> bool:
     if b"include_usage" not in body:
         return False
     # Python refuses to make integers of very long ones, and none is looked at here.
-    options = json.loads(body, parse_int=str).get("stream_options")
-    return isinstance(options, dict) and options.get("include_usage") is True
+    options: Any = json.loads(body, parse_int=str).get("stream_options")
+    return isinstance(options, dict) and cast("Any", options).get("include_usage") is True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from turntape.wire.inbound.detect import request_dialect
 from turntape.wire.inbound.read import from_request
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from turntape.conversation import HistoryItem

@@ -12,23 +12,44 @@ if TYPE_CHECKING:
 
 __all__ = ["Refusal", "error_of", "kind_of", "shape_for"]
 
-_KINDS = {
-    400: "invalid_request_error",
+# What each calls its errors; of the statuses that are not here, what it calls the rest below 500 and above.
+_ANTHROPIC = {
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
-    405: "invalid_request_error",
     408: "timeout_error",
     413: "request_too_large",
-    415: "invalid_request_error",
     429: "rate_limit_error",
-    503: "overloaded_error",
     504: "timeout_error",
     529: "overloaded_error",
 }
+_OPENAI = {
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_exceeded",
+    503: "service_unavailable_error",
+    529: "service_unavailable_error",
+}
+_GEMINI = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    408: "DEADLINE_EXCEEDED",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+    529: "UNAVAILABLE",
+}
+_KINDS = {
+    Dialect.ANTHROPIC: (_ANTHROPIC, "invalid_request_error", "api_error"),
+    Dialect.GEMINI: (_GEMINI, "INVALID_ARGUMENT", "INTERNAL"),
+}
+_OTHER_KINDS = (_OPENAI, "invalid_request_error", "server_error")
+
+_FIRST_OF_SERVERS = 500
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 (it says what happens to the request)
     """Why a request gets no turn.
 
     Attributes:
@@ -43,20 +64,19 @@ class Refusal(Exception):
         self.message = message
 
 
-def kind_of(status: int) -> str:
-    """What providers call an error of this status.
+def kind_of(status: int, dialect: Dialect) -> str:
+    """What a provider calls an error of this status.
 
-    >>> kind_of(529), kind_of(418), kind_of(502)
-    ('overloaded_error', 'invalid_request_error', 'api_error')
+    >>> kind_of(529, Dialect.ANTHROPIC), kind_of(502, Dialect.OPENAI_CHAT), kind_of(404, Dialect.GEMINI)
+    ('overloaded_error', 'server_error', 'NOT_FOUND')
     """
-    first_of_servers = 500
-    default = "api_error" if status >= first_of_servers else "invalid_request_error"
-    return _KINDS.get(status, default)
+    kinds, of_clients, of_servers = _KINDS.get(dialect, _OTHER_KINDS)
+    return kinds.get(status, of_clients if status < _FIRST_OF_SERVERS else of_servers)
 
 
-def error_of(status: int, message: str, kind: str | None = None) -> ProviderError:
+def error_of(status: int, message: str, dialect: Dialect, kind: str | None = None) -> ProviderError:
     """An error as a provider reports it."""
-    return ProviderError(message, kind=kind or kind_of(status), status=status)
+    return ProviderError(message, kind=kind or kind_of(status, dialect), status=status)
 
 
 def shape_for(path: str, headers: Mapping[str, str]) -> Dialect:

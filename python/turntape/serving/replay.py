@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turntape.serving.application import MAX_BODY_BYTES, Application
-from turntape.serving.arrivals import RecordedRequest
-from turntape.serving.library import Choice, TurnLibrary
+from turntape.serving.library import TurnLibrary
 from turntape.serving.loading import load
 from turntape.serving.matching import latest
-from turntape.serving.playback import CutAt, Ending, Playback
+from turntape.serving.playback import CutAt, Playback
 from turntape.serving.server import LOOPBACK, ServerThread
-from turntape.serving.turns import Content, Failure, Turn, turn_of
+from turntape.serving.turns import Failure, Turn, turn_of
 from turntape.wire.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from turntape.requests import ModelRequest
+    from turntape.serving.arrivals import RecordedRequest
+    from turntape.serving.library import Choice
+    from turntape.serving.playback import Ending
+    from turntape.serving.turns import Content
 
 __all__ = ["Client", "ReplayServer"]
 
@@ -101,14 +104,14 @@ class ReplayServer:
         self._requests: list[RecordedRequest] = []
         self._lock = threading.Lock()
         self._made = 0
-        application = Application(
+        self._application = Application(
             self._library,
             playback=self.playback,
             record=self._record,
             dialect=None if dialect is None else Dialect(dialect),
             max_body_bytes=max_body_bytes,
         )
-        self._thread = ServerThread(application, host, port)
+        self._thread = ServerThread(self._application, host, port)
         self.url = self._thread.url
 
     def __enter__(self) -> Self:
@@ -262,6 +265,11 @@ class ReplayServer:
     def unserved(self) -> list[str]:
         """The names of the turns that nobody got yet."""
         return self._library.unserved()
+
+    @property
+    def sending(self) -> int:
+        """How many answers are being sent just now, of those that take their time."""
+        return self._application.sending
 
     def _record(self, request: RecordedRequest) -> None:
         with self._lock:

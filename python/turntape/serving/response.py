@@ -58,7 +58,12 @@ class TurnResponse(Response):
         if self._task is not None:
             self._task.cancel()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,  # noqa: ARG002 (ASGI's form)
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Send it, until it ends or the client goes away."""
         start = {
             "type": "http.response.start",

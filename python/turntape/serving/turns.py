@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 from turntape._native import assemble, decode, detect_dialect, parse_response
 from turntape.conversation import Message
 from turntape.errors import ProviderError, StreamError, UnknownDialect, UnreadableRecording
-from turntape.events import MessageStart, MessageStop, StreamEvent, Usage
+from turntape.events import MessageStart, MessageStop, StreamEvent
 from turntape.messages import AssistantBlock, AssistantMessage, Text, ToolUse
-from turntape.serving.framing import Form, form_of
+from turntape.serving.framing import form_of
 from turntape.serving.pieces import in_pieces
 from turntape.turns import turn_events
 from turntape.wire.dialect import Dialect
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from turntape.conversation import HistoryItem
+    from turntape.events import Usage
     from turntape.requests import ModelRequest
+    from turntape.serving.framing import Form
     from turntape.serving.playback import Playback
 
 __all__ = ["Content", "Failure", "Recording", "Said", "Turn", "message_of", "turn_of"]
