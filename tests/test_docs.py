@@ -96,3 +96,10 @@ def test_the_tables_of_models_and_vendors_are_those_of_the_data():
 
     for effort, budget in EFFORT_BUDGETS.items():
         assert f"| `{effort}` | {budget} |" in page
+
+
+def test_the_tables_of_what_a_wire_can_say_are_those_that_encoders_are_held_to():
+    from tests.support.encoding_table import PAGE, rendered
+
+    page = PAGE.read_text("utf-8")
+    assert page == rendered(page), "run: python -m tests.support.encoding_table"

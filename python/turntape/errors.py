@@ -16,6 +16,7 @@ __all__ = [
     "AbsolutePath",
     "BatchLineError",
     "EmptyName",
+    "EncodeError",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
@@ -51,6 +52,7 @@ __all__ = [
     "UnreadableRecording",
     "UnsafeDirectory",
     "UnsafeFile",
+    "UnsayableDialect",
     "UnsupportedContent",
 ]
 
@@ -89,6 +91,17 @@ class UnreadableRecording(TurntapeError, ValueError):
         """Make the error from one sentence for people and the file."""
         super().__init__(message)
         self.path = path
+
+
+class EncodeError(TurntapeError, ValueError):
+    """What an encoder was given cannot be said: an event out of order, JSON that is none, no end.
+
+    The encoder is as it was before the event that it refused.
+    """
+
+
+class UnsayableDialect(EncodeError):
+    """The dialect is one that is read but not written."""
 
 
 class InvalidToolArguments(TurntapeError):

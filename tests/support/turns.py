@@ -96,7 +96,7 @@ def write(value: Any, space: Callable[[], str]) -> str:
             return json.dumps(value)
 
 
-_TEXT = st.text(
+TEXT = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
         st.sampled_from(
@@ -106,10 +106,10 @@ _TEXT = st.text(
     min_size=1,
     max_size=12,
 )
-_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True).filter(lambda text: text != "null")
-_NAMES = st.from_regex(r"[a-z]{2,4}_[a-z]{2,6}", fullmatch=True)
+IDS = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True).filter(lambda text: text != "null")
+NAMES = st.from_regex(r"[a-z]{2,4}_[a-z]{2,6}", fullmatch=True)
 _VALUES: SearchStrategy[Any] = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), _TEXT),
+    st.one_of(st.none(), st.booleans(), st.integers(), TEXT),
     st.lists,
     max_leaves=4,
 )
@@ -131,14 +131,14 @@ def _pieces(draw: DrawFn, text: str) -> Pieces:
 
 @st.composite
 def _says(draw: DrawFn, kind: Literal["text", "thinking"]) -> Say:
-    text = draw(_TEXT)
+    text = draw(TEXT)
     signature = draw(st.none() | st.just("c2ln")) if kind == "thinking" else None
     return Say(kind, text, draw(_pieces(text)), signature)
 
 
 @st.composite
-def _arguments(draw: DrawFn) -> str:
-    value = draw(st.dictionaries(_TEXT, _VALUES, max_size=3))
+def argument_texts(draw: DrawFn) -> str:
+    value = draw(st.dictionaries(TEXT, _VALUES, max_size=3))
     text = json.dumps(value, ensure_ascii=draw(st.booleans()))
     match draw(st.sampled_from(["whole", "whole", "compact", "compact", "blank", "cut", "free"])):
         case "compact":
@@ -148,7 +148,7 @@ def _arguments(draw: DrawFn) -> str:
         case "cut":
             return text[: draw(st.integers(0, len(text)))]
         case "free":
-            return draw(_TEXT)
+            return draw(TEXT)
         case _:
             return text
 
@@ -157,13 +157,13 @@ def _arguments(draw: DrawFn) -> str:
 def turns(draw: DrawFn) -> Turn:
     """Make up a turn. No two neighbours are both text or both thinking: Chat could not tell them apart."""
     blocks: list[Say | Call] = []
-    ids = draw(st.lists(_IDS, min_size=4, max_size=4, unique=True))
+    ids = draw(st.lists(IDS, min_size=4, max_size=4, unique=True))
     kinds = draw(st.lists(st.sampled_from(["text", "thinking", "call"]), min_size=1, max_size=5))
     for kind in kinds:
         if kind == "call" and ids:
-            arguments = draw(_arguments())
+            arguments = draw(argument_texts())
             pieces = draw(_pieces(arguments))
-            blocks.append(Call(ids.pop(), draw(_NAMES), arguments, pieces))
+            blocks.append(Call(ids.pop(), draw(NAMES), arguments, pieces))
         elif kind in {"text", "thinking"} and not (blocks and blocks[-1].kind == kind):
             blocks.append(draw(_says("text" if kind == "text" else "thinking")))
     reason = draw(st.sampled_from(["end_turn", "end_turn", "tool_use", "max_tokens", "other"]))

@@ -8,6 +8,7 @@ r"""The providers' files of batch results.
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -99,9 +100,9 @@ def iter_batch_results(
     ...     '{"custom_id": "b", "response": null, "error": {"code": "batch_expired", "message": "Too late"}}',
     ... ]
     >>> for custom_id, result in iter_batch_results(lines, "openai-chat"):
-    ...     print(custom_id, repr(result))
-    a AssistantMessage(id=None, model=None, content=(Text(text='Hi', citations=(), signature=None, extra=None),), stop_reason='end_turn', raw_reason='stop', terminal='finish_reason', usage=None, complete=True, reasoning_field=None, dialect=<Dialect.OPENAI_CHAT: 'openai-chat'>, vendor=None, warnings=())
-    b ProviderError('Too late')
+    ...     print(custom_id, getattr(result, "content", result))
+    a (Text(text='Hi', citations=(), signature=None, extra=None),)
+    b [batch_expired] Too late
     """
     dialect = Dialect(dialect)
     parse = partial(
@@ -264,13 +265,18 @@ class _LineReader:
         document = {"error": _error_object(said)}
         if status is not None:
             document["status_code"] = str(status)
+        text = object_text(document.items())
         try:
-            self._parse(object_text(document.items()))
+            self._parse(text)
         except ProviderError as error:
             fault = error.with_traceback(None)
         else:
             raise said.fail("it is no error")
         fault.raw = said.text
+        if fault.message == text:
+            # It has no words, and the decoder took the document as it stands.
+            fault.message = said.text
+            fault.args = (said.text,)
         fault.retryable = fault.retryable or fault.kind in _EXPIRED
         return fault
 
@@ -290,7 +296,7 @@ def _error_object(said: Raw) -> str:
     if said.is_string:
         return said.text
     if not said.is_object:
-        return object_text([("message", said.text)])
+        return object_text([("message", json.dumps(said.text))])
     members = said.members()
     if "error" in members:
         return _error_object(members["error"])

@@ -9,6 +9,7 @@ pub mod assemble;
 pub mod aws_event_stream;
 pub mod decoder;
 pub mod detect;
+pub mod encode;
 pub mod envelope;
 pub mod error;
 mod escapes;

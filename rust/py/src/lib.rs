@@ -5,6 +5,7 @@ mod arrow;
 mod classes;
 mod data;
 mod decoder;
+mod encoder;
 mod envelopes;
 mod errors;
 mod events;
@@ -21,6 +22,7 @@ mod scratch;
 mod sse;
 mod tape;
 mod tape_lines;
+mod transcoder;
 mod values;
 
 use pyo3::prelude::*;
@@ -31,6 +33,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<sse::SseDecoder>()?;
     module.add_class::<decoder::StreamDecoder>()?;
+    module.add_class::<encoder::StreamEncoder>()?;
+    module.add_class::<transcoder::Transcoder>()?;
     module.add_class::<redact::SecretMatcher>()?;
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
@@ -42,6 +46,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pairing::rounds_are_whole, module)?)?;
     module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
+    module.add_function(wrap_pyfunction!(encoder::encode, module)?)?;
+    module.add_function(wrap_pyfunction!(encoder::encode_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_many, module)?)?;

@@ -18,7 +18,7 @@ pub(crate) struct Anthropic {
 }
 
 /// The stop reasons of Anthropic, which Bedrock shares.
-pub(super) fn stop_reason(raw: &str) -> StopReason {
+pub(crate) fn stop_reason(raw: &str) -> StopReason {
     match raw {
         "end_turn" => StopReason::EndTurn,
         "tool_use" => StopReason::ToolUse,
@@ -32,7 +32,7 @@ pub(super) fn stop_reason(raw: &str) -> StopReason {
 }
 
 /// Facts of the turn that go out as extensions of their name.
-const FACTS: [&str; 4] = [
+pub(crate) const FACTS: [&str; 4] = [
     "stop_sequence",
     "stop_details",
     "container",

@@ -34,7 +34,7 @@ struct OpenCall {
     arguments: PartialArguments,
 }
 
-fn stop_reason(raw: &str) -> StopReason {
+pub(crate) fn stop_reason(raw: &str) -> StopReason {
     match raw {
         "STOP" | "1" => StopReason::EndTurn,
         "MAX_TOKENS" | "2" => StopReason::MaxTokens,
@@ -61,8 +61,17 @@ fn reason_text(turn: &mut Turn, reason: Raw<'_>) -> Option<String> {
     name.map(|name| turn.text(name))
 }
 
+/// The members of a payload that are read; one without any of them is passed on.
+pub(crate) const KNOWN_MEMBERS: [&str; 5] = [
+    "candidates",
+    "usageMetadata",
+    "promptFeedback",
+    "responseId",
+    "modelVersion",
+];
+
 /// Facts of the turn beside its content.
-const FACTS: [&str; 3] = [
+pub(crate) const FACTS: [&str; 3] = [
     "groundingMetadata",
     "citationMetadata",
     "urlContextMetadata",
@@ -84,13 +93,7 @@ impl Wire for Gemini {
         _said: &Builder,
         Payload { raw, faulty, .. }: Payload<'_>,
     ) -> Result<(), ErrorDocument> {
-        let [candidates, usage, feedback, id, model] = raw.members(&[
-            "candidates",
-            "usageMetadata",
-            "promptFeedback",
-            "responseId",
-            "modelVersion",
-        ]);
+        let [candidates, usage, feedback, id, model] = raw.members(&KNOWN_MEMBERS);
         let known = [candidates, usage, feedback, id, model];
         if known.iter().all(Option::is_none) {
             if !faulty {

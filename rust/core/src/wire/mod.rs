@@ -1,10 +1,10 @@
 //! The providers' wires: one module each, over the bookkeeping of [`turn`].
 
-mod anthropic;
+pub(crate) mod anthropic;
 mod bedrock;
-mod gemini;
-mod openai_chat;
-mod openai_responses;
+pub(crate) mod gemini;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
 mod slots;
 pub(crate) mod template;
 pub(crate) mod turn;

@@ -60,7 +60,7 @@ pub(crate) struct OpenAiChat {
     search_results: Option<String>,
 }
 
-fn stop_reason(raw: &str) -> StopReason {
+pub(crate) fn stop_reason(raw: &str) -> StopReason {
     match raw {
         "stop" | "end" | "eos" => StopReason::EndTurn,
         "tool_calls" | "function_call" => StopReason::ToolUse,
@@ -75,7 +75,8 @@ fn label(value: Option<Raw<'_>>) -> Option<Str<'_>> {
     value_str(value).filter(|label| !label.is("null"))
 }
 
-const REASONING_FIELDS: [&str; 4] = [
+/// The members that reasoning comes in.
+pub(crate) const REASONING_FIELDS: [&str; 4] = [
     "reasoning_content",
     "reasoning",
     "reasoning_text",
@@ -287,7 +288,7 @@ impl Wire for OpenAiChat {
 }
 
 /// Finish reasons that are faults of the server.
-fn is_fault(reason: &str) -> bool {
+pub(crate) fn is_fault(reason: &str) -> bool {
     matches!(
         reason,
         "error" | "network_error" | "insufficient_system_resource"

@@ -76,12 +76,46 @@ pub(crate) struct OpenAiResponses {
 }
 
 /// Items that the host executes although they are no function calls.
-const HOST_ITEMS: [&str; 5] = [
+pub(crate) const HOST_ITEMS: [&str; 5] = [
     "computer_call",
     "local_shell_call",
     "shell_call",
     "apply_patch_call",
     "mcp_approval_request",
+];
+
+/// The events that the decoder reads; it passes others on as they are.
+pub(crate) const KNOWN_EVENTS: [&str; 30] = [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.content_part.added",
+    "response.reasoning_summary_part.added",
+    "response.reasoning_summary_part.done",
+    "keepalive",
+    "ping",
+    "error",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "response.refusal.delta",
+    "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
+    "response.function_call_arguments.delta",
+    "response.custom_tool_call_input.delta",
+    "response.output_text.done",
+    "response.refusal.done",
+    "response.content_part.done",
+    "response.reasoning_summary_text.done",
+    "response.reasoning_text.done",
+    "response.function_call_arguments.done",
+    "response.custom_tool_call_input.done",
+    "response.output_text.annotation.added",
+    "response.completed",
+    "response.incomplete",
+    "response.done",
+    "response.failed",
+    "response.cancelled",
 ];
 
 impl Wire for OpenAiResponses {
@@ -904,7 +938,7 @@ impl OpenAiResponses {
     }
 }
 
-fn incomplete_reason(raw: &str) -> StopReason {
+pub(crate) fn incomplete_reason(raw: &str) -> StopReason {
     match raw {
         "max_output_tokens" | "max_tokens" => StopReason::MaxTokens,
         "content_filter" => StopReason::ContentFilter,
