@@ -49,6 +49,7 @@ __all__ = [
     "TruncatedStream",
     "TurntapeError",
     "UnknownDialect",
+    "UnreadableRecording",
     "UnsafeDirectory",
     "UnsafeFile",
     "UnsayableDialect",
@@ -75,6 +76,21 @@ def _rebuild(
 
 class UnknownDialect(TurntapeError):
     """Nothing in a body tells which dialect it is in."""
+
+
+class UnreadableRecording(TurntapeError, ValueError):
+    """Something that was to be served again is no recorded turn, or cannot be read.
+
+    Attributes:
+        path: The file, or the name that the turn was to have.
+    """
+
+    path: str
+
+    def __init__(self, message: str, *, path: str) -> None:
+        """Make the error from one sentence for people and the file."""
+        super().__init__(message)
+        self.path = path
 
 
 class EncodeError(TurntapeError, ValueError):

@@ -18,6 +18,7 @@ from turntape.cli.importing import IMPORT_HELP, import_
 from turntape.cli.offload import HELP as OFFLOAD_HELP
 from turntape.cli.offload import offload
 from turntape.cli.repair import REPAIR_HELP, repair
+from turntape.cli.serve import SERVE_HELP, serve
 from turntape.cli.show import SHOW_HELP, show
 
 __all__ = ["app", "run"]
@@ -38,6 +39,7 @@ app.command("repair", help=REPAIR_HELP, no_args_is_help=True)(repair)
 app.command("import", help=IMPORT_HELP, no_args_is_help=True)(import_)
 app.add_typer(envelope.app, name="envelope")
 app.command("offload", help=OFFLOAD_HELP, no_args_is_help=True)(offload)
+app.command("serve", help=SERVE_HELP, no_args_is_help=True)(serve)
 app.add_typer(artifacts.app, name="artifacts")
 
 

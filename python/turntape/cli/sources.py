@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 import turntape
 
-__all__ = ["STANDARD_INPUT", "ReadError", "Source", "detect", "open_source", "streams_under"]
+__all__ = ["STANDARD_INPUT", "ReadError", "Source", "detect", "open_source"]
 
 STANDARD_INPUT = "-"
 
@@ -86,19 +86,6 @@ def open_source(name: str) -> Generator[Source]:
     with stream:
         regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
         yield Source(stream, live=not regular)
-
-
-def streams_under(folder: Path) -> Iterator[Path]:
-    """Find the regular files in a folder and its folders, in order of their names; hidden ones not.
-
-    Links to folders are not followed, so that a loop of them cannot hold it.
-    """
-    for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(root, name)
-            if not name.startswith(".") and path.is_file():
-                yield path
 
 
 def detect(pieces: Iterator[bytes]) -> tuple[turntape.Dialect, Iterator[bytes]]:

@@ -18,7 +18,8 @@ import turntape
 from turntape.cli.explain import kind_of, summarise
 from turntape.cli.options import DecodeOptions
 from turntape.cli.output import Output, clean
-from turntape.cli.sources import STANDARD_INPUT, ReadError, open_source, streams_under
+from turntape.cli.sources import STANDARD_INPUT, ReadError, open_source
+from turntape.serving.folders import files_under
 
 __all__ = ["summarise_streams"]
 
@@ -108,7 +109,7 @@ def _files(names: Iterable[str]) -> Iterator[tuple[str, bool]]:
     for name in names:
         path = Path(name)
         if name != STANDARD_INPUT and path.is_dir():
-            for found in streams_under(path):
+            for found in files_under(path):
                 yield str(found), False
         else:
             yield name, True

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from turntape.transcript.rows import TranscriptMessage
     from turntape.transcript.stored import Place
 
-__all__ = ["LosslessCodec", "TranscriptCodec"]
+__all__ = ["LosslessCodec", "Span", "TranscriptCodec", "spans_of"]
 
 
 class TranscriptCodec(Protocol):
@@ -69,7 +69,7 @@ class TranscriptCodec(Protocol):
 
 
 @dataclass(slots=True)
-class _Span:
+class Span:
     """An item, and the rows that are its own: those that say it, and those passed over before the next."""
 
     item: Message
@@ -99,7 +99,7 @@ class LosslessCodec:
 
         Rows are not checked to pair up: ``validate_native`` does.
         """
-        return [span.item for span in _spans(rows, include_interrupted=include_interrupted)]
+        return [span.item for span in spans_of(rows, include_interrupted=include_interrupted)]
 
     def reconcile(
         self,
@@ -128,9 +128,9 @@ class LosslessCodec:
         before = [item for item in prior_items if isinstance(item, Message)]
         after = [item for item in next_items if isinstance(item, Message)]
         with_cut = False
-        spans = _spans(prior_rows, include_interrupted=with_cut)
+        spans = spans_of(prior_rows, include_interrupted=with_cut)
         if len(spans) != len(before):
-            everything = _spans(prior_rows, include_interrupted=True)
+            everything = spans_of(prior_rows, include_interrupted=True)
             if len(everything) == len(before):
                 spans, with_cut = everything, True
             else:
@@ -147,7 +147,7 @@ class LosslessCodec:
                 rows.extend(prior_rows[span.start : span.stop])
             if behind is not None:
                 rows.extend(prior_rows[spans[behind].stop : spans[behind].end])
-        if loose and len(_spans(rows, include_interrupted=with_cut)) != len(after):
+        if loose and len(spans_of(rows, include_interrupted=with_cut)) != len(after):
             # Rows of a message that fell apart stand together again, and would be one message. That the
             # history says what it is to say goes before keeping them.
             for place, message in reversed(loose):
@@ -155,9 +155,9 @@ class LosslessCodec:
         return rows
 
 
-def _spans(rows: Sequence[TranscriptMessage], *, include_interrupted: bool) -> list[_Span]:
+def spans_of(rows: Sequence[TranscriptMessage], *, include_interrupted: bool) -> list[Span]:
     """The items that rows hold, each with its rows."""
-    spans: list[_Span] = []
+    spans: list[Span] = []
     seen = (
         list(range(len(rows)))
         if include_interrupted
@@ -169,11 +169,11 @@ def _spans(rows: Sequence[TranscriptMessage], *, include_interrupted: bool) -> l
         place = place_of(rows[index])
         message = _joined(rows, seen, at) if place is not None and place.row == 0 else None
         if message is None or place is None:
-            spans.append(_Span(read_row(rows[index]), index, index + 1))
+            spans.append(Span(read_row(rows[index]), index, index + 1))
             at += 1
         else:
             at += place.rows
-            spans.append(_Span(message, index, seen[at - 1] + 1))
+            spans.append(Span(message, index, seen[at - 1] + 1))
     for span, following in pairwise(spans):
         span.end = following.start
     if spans:

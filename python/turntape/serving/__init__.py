@@ -1,0 +1,1 @@
+"""Recorded turns, served again at the providers' own paths (needs the extra ``serve``)."""
