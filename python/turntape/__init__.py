@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from turntape.errors import (
     AbsolutePath,
+    BatchLineError,
     EmptyName,
     EnvelopeError,
     EventTooLarge,
@@ -340,6 +341,8 @@ if TYPE_CHECKING:
         native_transcript_to_messages,
         validate_native,
     )
+    from turntape.turns import turn_events
+    from turntape.wire.batches import iter_batch_results
     from turntape.wire.capabilities import (
         Capabilities,
         CapabilityTable,
@@ -348,6 +351,7 @@ if TYPE_CHECKING:
     from turntape.wire.capability_rows import (
         CAPABILITIES,
     )
+    from turntape.wire.faults import format_error
     from turntape.wire.inbound.read import (
         from_provider_messages,
         from_request,
@@ -396,6 +400,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BatchLineError",
     "BuiltRequest",
     "CachePolicy",
     "Capabilities",
@@ -566,11 +571,13 @@ __all__ = [
     "encode_tool_envelope",
     "explain_not_canonical",
     "extract_artifact_paths",
+    "format_error",
     "from_provider_messages",
     "from_request",
     "has_image_parts",
     "import_transcript",
     "is_synthetic",
+    "iter_batch_results",
     "iter_events",
     "join_image_parts",
     "list_artifacts",
@@ -611,6 +618,7 @@ __all__ = [
     "should_offload",
     "split_image_parts",
     "transcript_to_message",
+    "turn_events",
     "validate_native",
 ]
 
@@ -747,11 +755,13 @@ _LAZY = {
     "encode_tool_envelope": "turntape._native",
     "explain_not_canonical": "turntape._native",
     "extract_artifact_paths": "turntape.artifacts.pointer",
+    "format_error": "turntape.wire.faults",
     "from_provider_messages": "turntape.wire.inbound.read",
     "from_request": "turntape.wire.inbound.read",
     "has_image_parts": "turntape._native",
     "import_transcript": "turntape.transcript.importers.formats",
     "is_synthetic": "turntape.transcript.repair",
+    "iter_batch_results": "turntape.wire.batches",
     "iter_events": "turntape.wire.streams",
     "join_image_parts": "turntape.replay.markers",
     "list_artifacts": "turntape.artifacts.prune",
@@ -792,6 +802,7 @@ _LAZY = {
     "should_offload": "turntape.artifacts.abstract",
     "split_image_parts": "turntape._native",
     "transcript_to_message": "turntape.transcript.projections",
+    "turn_events": "turntape.turns",
     "validate_native": "turntape.transcript.validation",
 }
 

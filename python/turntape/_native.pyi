@@ -364,6 +364,11 @@ def detect_dialect(body: _Data, /) -> Dialect:
         UnknownDialect: No payload tells.
     """
 
+def error_document(
+    dialect: Dialect | str, kind: str, message: str, status: int | None
+) -> tuple[int, bytes]:
+    """Write a fault as the provider's error document; also the HTTP status that goes with it."""
+
 def check_arguments(text: str, /) -> tuple[str, str] | None:
     """Say why tool arguments cannot be used: a reason and a sentence, None where they can."""
 

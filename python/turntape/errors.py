@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbsolutePath",
+    "BatchLineError",
     "EmptyName",
+    "EncodeError",
     "EnvelopeError",
     "EventTooLarge",
     "IncompleteTurn",
@@ -49,6 +51,7 @@ __all__ = [
     "UnknownDialect",
     "UnsafeDirectory",
     "UnsafeFile",
+    "UnsayableDialect",
     "UnsupportedContent",
 ]
 
@@ -72,6 +75,17 @@ def _rebuild(
 
 class UnknownDialect(TurntapeError):
     """Nothing in a body tells which dialect it is in."""
+
+
+class EncodeError(TurntapeError, ValueError):
+    """What an encoder was given cannot be said: an event out of order, JSON that is none, no end.
+
+    The encoder is as it was before the event that it refused.
+    """
+
+
+class UnsayableDialect(EncodeError):
+    """The dialect is one that is read but not written."""
 
 
 class InvalidToolArguments(TurntapeError):
@@ -409,6 +423,24 @@ class StrictError(StreamError):
         """Make the error from one sentence for people and the warning."""
         super().__init__(message, partial=partial, offset=offset, raw=raw, events=events)
         self.warning = warning
+
+
+class BatchLineError(TurntapeError, ValueError):
+    """A line of a batch's results that holds no result. Its cause says why; no text quotes the line.
+
+    Attributes:
+        line: The line's number, counted from 1.
+        custom_id: The request that it is about, None where it does not say.
+    """
+
+    line: int
+    custom_id: str | None
+
+    def __init__(self, message: str, *, line: int, custom_id: str | None) -> None:
+        """Make the error from one sentence for people and the line's place."""
+        super().__init__(message)
+        self.line = line
+        self.custom_id = custom_id
 
 
 class OffloadError(TurntapeError):

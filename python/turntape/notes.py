@@ -1,4 +1,4 @@
-"""What was changed on the way from a history to a request."""
+"""What was changed on the way from a history to a request, or from a turn to a response."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ __all__ = ["ReplayNote", "ReplayNoteCode"]
 
 ReplayNoteCode: TypeAlias = Literal[
     "arguments_replaced",
+    "blocks_merged",
     "cache_control_dropped",
     "content_unsupported",
     "duplicate_result_dropped",
@@ -31,12 +32,15 @@ ReplayNoteCode: TypeAlias = Literal[
     "placeholder_text",
     "prefill_closed",
     "prefix_changed",
+    "reason_mapped",
     "reasoning_disabled",
     "reasoning_dropped",
+    "signature_dropped",
     "signature_placeholder",
     "surrogate_replaced",
     "system_moved",
     "tools_declared",
+    "usage_reduced",
 ]
 """The kinds of change; ``docs/requests.md`` has a line on each."""
 
@@ -47,8 +51,8 @@ class ReplayNote(DictForm):
 
     Attributes:
         code: What kind of change.
-        index: The message that it was made in, counted from 0 in the history that was given; None where
-            it concerns the request as a whole.
+        index: The message that it was made in, counted from 0 in the history that was given, or, where a
+            turn is encoded, the block; None where it concerns the request or the turn as a whole.
         detail: The same for people. It quotes ids, names and parameters, never content.
     """
 

@@ -166,11 +166,9 @@ impl ErrorDocument {
             .filter_map(Raw::as_str)
             .map(Str::to_text)
             .collect();
-        let is_name =
-            |name: &&String| !name.is_empty() && !name.bytes().all(|b| b.is_ascii_digit());
         let chosen = names
             .iter()
-            .find(is_name)
+            .find(|name| is_name(name))
             .cloned()
             .unwrap_or_else(|| "error".to_owned());
         let outer = payload.members(&["code", "status_code", "status"]);
@@ -219,6 +217,11 @@ impl ErrorDocument {
     }
 }
 
+/// Whether a provider's name for a fault is one: a number is a status.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn http_status(value: Raw<'_>) -> Option<u16> {
     let number = match value.as_str() {
         Some(digits) => digits.plain()?.parse().ok()?,
@@ -235,7 +238,7 @@ const fn is_passing_status(status: u16) -> bool {
 }
 
 /// Folds `RateLimitError`, `rate_limit_error` and `rate limit error` to one spelling.
-fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     name.chars()
         .filter(char::is_ascii_alphanumeric)
         .map(|c| c.to_ascii_lowercase())

@@ -14,6 +14,7 @@ pub mod envelope;
 pub mod error;
 mod escapes;
 pub mod event;
+pub mod fault;
 pub mod image_marker;
 pub mod json;
 pub mod json_array;

@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
+use turntape_core::encode::EncodeError;
 use turntape_core::error::{Failure, FailureKind};
 use turntape_core::redact::RuleError;
 
@@ -74,6 +75,26 @@ pub(crate) fn rule(py: Python<'_>, error: &RuleError) -> PyErr {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
+}
+
+/// Why an event or a dialect cannot be said.
+pub(crate) fn encode_error(py: Python<'_>, error: &EncodeError) -> PyErr {
+    static EVENT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static DIALECT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = match error {
+        EncodeError::Unsayable(_) => class(py, &DIALECT, "UnsayableDialect"),
+        _ => class(py, &EVENT, "EncodeError"),
+    };
+    match class {
+        Ok(class) => PyErr::from_type(class, (error.to_string(),)),
+        Err(error) => error,
+    }
+}
+
+pub(crate) fn encoder_in_use() -> PyErr {
+    PyRuntimeError::new_err(
+        "another thread is using this encoder: one encoder belongs to one thread at a time",
+    )
 }
 
 pub(crate) fn in_use() -> PyErr {

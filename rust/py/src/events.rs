@@ -1,7 +1,7 @@
 //! Events and warnings, from the core's log to Python's dataclasses and back.
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -9,6 +9,7 @@ use turntape_core::event::{Event, EventLog, StopReason, Terminal, Warning};
 use turntape_core::usage::Usage;
 
 use crate::classes::{Classes, Tagged, classes};
+use crate::data::number;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -187,6 +188,20 @@ pub(crate) fn warnings_to_python<'py>(
     PyTuple::new(py, items)
 }
 
+fn set<'a, 'py>(field: Option<&'a Object<'py>>) -> PyResult<&'a Object<'py>> {
+    field.ok_or_else(|| PyAttributeError::new_err("a field of the event was never set"))
+}
+
+/// The index and the text of an event, borrowed from it.
+#[inline]
+fn delta<'a>(
+    index: Option<&Object<'_>>,
+    text: Option<&'a Object<'_>>,
+) -> PyResult<(usize, &'a str)> {
+    let text = set(text)?.cast::<PyString>()?.to_str()?;
+    Ok((number(set(index)?)?, text))
+}
+
 /// Reads a Python event and hands it to `take`.
 pub(crate) fn from_python<T>(
     object: &Object<'_>,
@@ -196,31 +211,26 @@ pub(crate) fn from_python<T>(
     let classes = classes(py)?;
     let string = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<String>();
     let optional = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<Option<String>>();
-    let index = || object.getattr(intern!(py, "index"))?.extract::<usize>();
-    let number = |name: &Bound<'_, PyString>| object.getattr(name)?.extract::<u64>();
-    if classes.text_delta.class.is_exact(object) {
-        let text = string(intern!(py, "text"))?;
-        return Ok(take(Event::TextDelta {
-            index: index()?,
-            text: &text,
-        }));
+    let index = || number::<usize>(&object.getattr(intern!(py, "index"))?);
+    let counter = |name: &Bound<'_, PyString>| number::<u64>(&object.getattr(name)?);
+    if let Some([_, index, text]) = classes.text_delta.class.read(object) {
+        let (index, text) = delta(index.as_ref(), text.as_ref())?;
+        return Ok(take(Event::TextDelta { index, text }));
     }
-    if classes.thinking_delta.class.is_exact(object) {
-        let text = string(intern!(py, "text"))?;
-        return Ok(take(Event::ThinkingDelta {
-            index: index()?,
-            text: &text,
-        }));
+    if let Some([_, index, text]) = classes.thinking_delta.class.read(object) {
+        let (index, text) = delta(index.as_ref(), text.as_ref())?;
+        return Ok(take(Event::ThinkingDelta { index, text }));
     }
-    if classes.input_json_delta.class.is_exact(object) {
-        let partial_json = string(intern!(py, "partial_json"))?;
+    if let Some([_, index, text]) = classes.input_json_delta.class.read(object) {
+        let (index, partial_json) = delta(index.as_ref(), text.as_ref())?;
         return Ok(take(Event::InputJsonDelta {
-            index: index()?,
-            partial_json: &partial_json,
+            index,
+            partial_json,
         }));
     }
-    if classes.content_block_stop.class.is_exact(object) {
-        return Ok(take(Event::ContentBlockStop { index: index()? }));
+    if let Some([_, index]) = classes.content_block_stop.class.read(object) {
+        let index = number(set(index.as_ref())?)?;
+        return Ok(take(Event::ContentBlockStop { index }));
     }
     if classes.tool_use_start.class.is_exact(object) {
         let (id, name) = (string(intern!(py, "id"))?, string(intern!(py, "name"))?);
@@ -265,9 +275,7 @@ pub(crate) fn from_python<T>(
     }
     if classes.extension.class.is_exact(object) {
         let (kind, json) = (string(intern!(py, "kind"))?, string(intern!(py, "json"))?);
-        let index = object
-            .getattr(intern!(py, "index"))?
-            .extract::<Option<usize>>()?;
+        let index = number::<Option<usize>>(&object.getattr(intern!(py, "index"))?)?;
         return Ok(take(Event::Extension {
             index,
             kind: &kind,
@@ -276,12 +284,12 @@ pub(crate) fn from_python<T>(
     }
     if classes.usage.class.is_exact(object) {
         return Ok(take(Event::Usage(Usage {
-            input_tokens: number(intern!(py, "input_tokens"))?,
-            output_tokens: number(intern!(py, "output_tokens"))?,
-            cache_read_tokens: number(intern!(py, "cache_read_tokens"))?,
-            cache_write_tokens: number(intern!(py, "cache_write_tokens"))?,
-            cache_write_1h_tokens: number(intern!(py, "cache_write_1h_tokens"))?,
-            reasoning_tokens: number(intern!(py, "reasoning_tokens"))?,
+            input_tokens: counter(intern!(py, "input_tokens"))?,
+            output_tokens: counter(intern!(py, "output_tokens"))?,
+            cache_read_tokens: counter(intern!(py, "cache_read_tokens"))?,
+            cache_write_tokens: counter(intern!(py, "cache_write_tokens"))?,
+            cache_write_1h_tokens: counter(intern!(py, "cache_write_1h_tokens"))?,
+            reasoning_tokens: counter(intern!(py, "reasoning_tokens"))?,
         })));
     }
     if classes.message_stop.class.is_exact(object) {

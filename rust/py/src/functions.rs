@@ -11,6 +11,7 @@ use turntape_core::Dialect;
 use turntape_core::assemble::Builder;
 use turntape_core::decoder::{Decoded, StreamDecoder};
 use turntape_core::detect::detect;
+use turntape_core::fault;
 
 use crate::data::{RELEASE_AT, Settings, bytes_of, dialect_of, dialect_to_python, number};
 use crate::{errors, events, messages};
@@ -308,6 +309,23 @@ pub(crate) fn assemble<'py>(
         vendor,
         &[],
     )
+}
+
+/// The HTTP status and the document of a fault, in the shape of the dialect's provider.
+#[pyfunction]
+#[pyo3(signature = (dialect, kind, message, status))]
+pub(crate) fn error_document<'py>(
+    py: Python<'py>,
+    dialect: &Bound<'py, PyAny>,
+    kind: &str,
+    message: &str,
+    status: Option<u16>,
+) -> PyResult<(u16, Bound<'py, PyBytes>)> {
+    let dialect = dialect_of(dialect)?;
+    let mut document = String::new();
+    fault::write_document(dialect, kind, message, status, &mut document);
+    let status = fault::response_status(dialect, kind, status);
+    Ok((status, PyBytes::new(py, document.as_bytes())))
 }
 
 /// Tell the dialect of a recorded body from the body alone.

@@ -3,7 +3,8 @@
 use super::note::NoteCode;
 use super::slots::Slots;
 use super::text::{
-    arguments, begin, end, is_typed, literal, number, optional, other_members, plain, raw,
+    arguments, begin, end, fault_document, is_typed, literal, number, optional, other_members,
+    plain, raw,
 };
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
@@ -12,6 +13,7 @@ use crate::error::ErrorDocument;
 use crate::event::StopReason;
 use crate::json::Raw;
 use crate::usage::Usage;
+use crate::wire::Dialect;
 use crate::wire::anthropic::{FACTS, stop_reason};
 
 /// A block that is open on the wire.
@@ -251,13 +253,9 @@ impl Voice for Anthropic {
     }
 
     fn fail(&mut self, _: &mut Turn, fault: &ErrorDocument, out: &mut Vec<u8>) {
-        begin("error", out);
-        plain(",\"error\":{\"type\":", out);
-        literal(&fault.kind, out);
-        plain(",\"message\":", out);
-        literal(&fault.message, out);
-        plain("}", out);
-        end(out);
+        plain("event: error\ndata: ", out);
+        fault_document(Dialect::Anthropic, fault, out);
+        plain("\n\n", out);
     }
 
     fn body(&mut self, turn: &mut Turn, whole: &Whole, out: &mut Vec<u8>) {

@@ -435,6 +435,16 @@ impl<V: Voice + ?Sized> Speaker<V> {
     }
 }
 
+/// What a provider calls a fault of its servers.
+const fn server_fault(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "api_error",
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => "server_error",
+        Dialect::Gemini => "INTERNAL",
+        Dialect::BedrockConverse => "internalServerException",
+    }
+}
+
 /// JSON text that [`check_json`] has seen.
 fn checked(json: &str) -> Raw<'_> {
     Raw::assume(crate::json::trim(json))

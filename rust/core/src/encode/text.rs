@@ -4,8 +4,11 @@ use std::io::Write as _;
 
 use super::note::NoteCode;
 use super::turn::Turn;
+use crate::error::ErrorDocument;
 pub(crate) use crate::escapes::push_literal_bytes as literal;
+use crate::fault::write_document;
 use crate::json::{MAX_PAYLOAD_DEPTH, Raw, trim};
+use crate::wire::Dialect;
 
 /// Appends a text that is written as it is.
 #[inline]
@@ -29,6 +32,19 @@ pub(crate) fn raw(value: Raw<'_>, out: &mut Vec<u8>) {
             *byte = b' ';
         }
     }
+}
+
+/// Appends a fault as the provider's error document.
+pub(crate) fn fault_document(dialect: Dialect, fault: &ErrorDocument, out: &mut Vec<u8>) {
+    let mut document = String::new();
+    write_document(
+        dialect,
+        &fault.kind,
+        &fault.message,
+        fault.status,
+        &mut document,
+    );
+    plain(&document, out);
 }
 
 /// Appends a literal, or `null`.

@@ -10,6 +10,7 @@ use crate::wire::turn::fnv1a;
 /// The turn so far, for the wire that says it.
 #[derive(Debug)]
 pub(crate) struct Turn {
+    pub(crate) dialect: Dialect,
     pub(crate) settings: Settings,
     pub(crate) notes: Notes,
     /// Whether the events are of the target's own wire.
@@ -24,6 +25,7 @@ impl Turn {
     pub(crate) fn new(dialect: Dialect, settings: Settings) -> Self {
         let is_own = settings.source.is_none_or(|source| source == dialect);
         Self {
+            dialect,
             settings,
             notes: Notes::default(),
             is_own,

@@ -4,13 +4,14 @@ mod spoken;
 
 use super::note::NoteCode;
 use super::slots::Slots;
-use super::text::{literal, number, optional, other_members, plain, raw};
+use super::text::{fault_document, literal, number, optional, other_members, plain, raw};
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
 use crate::error::ErrorDocument;
 use crate::event::StopReason;
 use crate::json::{MAX_PAYLOAD_DEPTH, Raw};
 use crate::usage::Usage;
+use crate::wire::Dialect;
 use crate::wire::openai_chat::{REASONING_FIELDS, is_fault, stop_reason};
 use spoken::Spoken;
 
@@ -366,16 +367,9 @@ impl Voice for OpenAiChat {
     }
 
     fn fail(&mut self, _: &mut Turn, fault: &ErrorDocument, out: &mut Vec<u8>) {
-        plain("data: {\"error\":{\"message\":", out);
-        literal(&fault.message, out);
-        plain(",\"type\":", out);
-        literal(&fault.kind, out);
-        plain(",\"param\":null,\"code\":", out);
-        match fault.status {
-            Some(status) => number(u64::from(status), out),
-            None => plain("null", out),
-        }
-        plain("}}\n\n", out);
+        plain("data: ", out);
+        fault_document(Dialect::OpenAiChat, fault, out);
+        plain("\n\n", out);
     }
 
     fn body(&mut self, turn: &mut Turn, whole: &Whole, out: &mut Vec<u8>) {
