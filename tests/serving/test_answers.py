@@ -226,7 +226,6 @@ def test_a_client_that_reads_slowly_gets_all_and_holds_nobody(replay_server):
     asked = json.dumps({**ASKED["openai-chat"], "stream": True}).encode()
     named = {"x-turntape-turn": "large"}
     with connected(replay_server.url) as slow:
-        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.sendall(request_bytes(PATHS["openai-chat", True], asked, named))
         wait_until(lambda: replay_server.sending == 1)
         assert ask(replay_server.url, "openai-chat", stream=True, headers=named).body == body

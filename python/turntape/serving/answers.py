@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from turntape._native import StreamDecoder
-
-try:
-    from turntape._native import StreamEncoder, format_response
-except ImportError:
-    pass
+from turntape._native import StreamDecoder, StreamEncoder, encode_response
 from turntape.errors import StreamError, TurntapeError
 from turntape.serving.framing import count_events, pieces_of, to_array, to_sse
 from turntape.serving.refusals import Refusal, error_of
@@ -122,12 +117,10 @@ def _said(
     failure = said.failure
     if failure is not None and (not said.events or form == "response"):
         return error_answer(failure, dialect)
-    if model is not None:
-        said = said.by(model)
     try:
         if form == "response":
-            return _response(said, dialect)
-        return _stream(said, dialect, form, usage=usage)
+            return _response(said, dialect, model)
+        return _stream(said, dialect, form, usage=usage, model=model)
     except TurntapeError as error:
         text = f"the turn {turn.name!r} cannot be said as {dialect.value}: {error}"
         raise Refusal(422, text) from error
@@ -156,17 +149,19 @@ def _recorded(recording: Recording, said: Said, form: AnswerForm) -> Answer | No
     return Answer(tuple(pieces_of(body, form)), form, whole=whole)
 
 
-def _response(said: Said, dialect: Dialect) -> Answer:
+def _response(said: Said, dialect: Dialect, model: str | None) -> Answer:
     if not said.complete:
         # No body can be written of a turn that did not end: the answer breaks off where it begins.
         return Answer((b"{",), "response", whole=False)
     notes: list[ReplayNote] = []
-    body = format_response(said.message(), dialect, notes=notes)
+    body = encode_response(said.events, dialect, source=said.source, model=model, notes=notes)
     return Answer((body,), "response", notes=tuple(notes))
 
 
-def _stream(said: Said, dialect: Dialect, form: AnswerForm, *, usage: bool) -> Answer:
-    encoder = StreamEncoder(dialect, source=said.source, include_usage=usage)
+def _stream(
+    said: Said, dialect: Dialect, form: AnswerForm, *, usage: bool, model: str | None
+) -> Answer:
+    encoder = StreamEncoder(dialect, source=said.source, include_usage=usage, model=model)
     spoken = [encoder.feed(event) for event in said.events]
     spoken.append(encoder.finish() if said.failure is None else encoder.fail(said.failure))
     body = b"".join(spoken)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from turntape.requests import ModelRequest
+    from turntape.serving.matching import Key
     from turntape.serving.turns import Turn
 
 __all__ = ["Choice", "TurnLibrary"]
@@ -38,9 +39,12 @@ class TurnLibrary:
         """Hold the turns."""
         self.choice = choice
         self.loop = loop
-        self._lock = threading.Lock()
+        # A condition may well look at the library, or add to it.
+        self._lock = threading.RLock()
         self._turns: list[Turn] = []
         self._by_name: dict[str, Turn] = {}
+        # What was asked for each turn, since the model last spoke and in all.
+        self._questions: dict[str, tuple[Key, Key]] = {}
         self._served = Counter[str]()
         self._next = 0
         for turn in turns:
@@ -57,12 +61,15 @@ class TurnLibrary:
                 raise ValueError(f"there is a turn {turn.name!r} already")
             self._turns.append(turn)
             self._by_name[turn.name] = turn
+            if turn.asked is not None and turn.condition is None:
+                self._questions[turn.name] = latest(turn.asked), whole(turn.asked)
 
     def clear(self) -> None:
         """Forget all turns."""
         with self._lock:
             self._turns.clear()
             self._by_name.clear()
+            self._questions.clear()
             self._served.clear()
             self._next = 0
 
@@ -103,7 +110,7 @@ class TurnLibrary:
         return turn
 
     def _chosen(self, request: ModelRequest) -> Turn:
-        meant = [turn for turn in self._turns if turn.condition and turn.condition(request)]
+        meant = [turn for turn in list(self._turns) if turn.condition and turn.condition(request)]
         if meant:
             return self._least_served(meant)
         return self._asked(request) if self.choice == "content" else self._in_order()
@@ -111,17 +118,17 @@ class TurnLibrary:
     def _asked(self, request: ModelRequest) -> Turn:
         """The turn that was recorded for this question, best for the same history too."""
         asked = latest(request.messages)
-        known = [turn for turn in self._turns if turn.asked is not None and not turn.condition]
-        found = [turn for turn in known if latest(turn.asked or ()) == asked]
+        found = [name for name, (question, _) in self._questions.items() if question == asked]
         if not found:
             raise Refusal(
                 404,
-                f"no turn was recorded for this request: of {len(self._turns)} turns {len(known)} have a "
-                "recorded request, and none says the same since the model last spoke",
+                f"no turn was recorded for this request: of {len(self._turns)} turns "
+                f"{len(self._questions)} have a recorded request, and none says the same since the model "
+                "last spoke",
             )
         conversation = whole(request.messages)
-        same = [turn for turn in found if whole(turn.asked or ()) == conversation]
-        return self._least_served(same or found)
+        same = [name for name in found if self._questions[name][1] == conversation]
+        return self._least_served([self._by_name[name] for name in same or found])
 
     def _least_served(self, turns: list[Turn]) -> Turn:
         return min(turns, key=lambda turn: self._served[turn.name])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from turntape.conversation import ContentBlock, HistoryItem, Message
 
-__all__ = ["latest", "whole"]
+__all__ = ["Key", "latest", "whole"]
 
 Key: TypeAlias = tuple[tuple[str, ...], ...]
 """What was said, in a form that can be compared."""

@@ -9,7 +9,7 @@ import logging
 import signal
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from turntape.serving.application import Application
+    from starlette.types import ASGIApp
 
 __all__ = ["LOOPBACK", "Server", "ServerThread", "is_loopback", "listen"]
 
@@ -29,6 +29,19 @@ _BROKEN_OFF = "ASGI callable returned without completing response."
 
 _http_logger = logging.getLogger("turntape.serving.http")
 _http_logger.addFilter(lambda record: record.msg != _BROKEN_OFF)
+
+
+class Served(Protocol):
+    """What a server serves."""
+
+    @property
+    def asgi(self) -> ASGIApp:
+        """The application."""
+        ...
+
+    def break_off(self) -> None:
+        """Break off all answers that are being sent."""
+        ...
 
 
 class _Protocol(H11Protocol):
@@ -89,7 +102,7 @@ class Server(uvicorn.Server):
         grace: How many seconds answers that are being sent have when it stops.
     """
 
-    def __init__(self, application: Application, bound: socket.socket, *, grace: float) -> None:
+    def __init__(self, application: Served, bound: socket.socket, *, grace: float) -> None:
         """Prepare the server."""
         # Twice the time, for clients that do not even read what was sent.
         config = uvicorn.Config(
@@ -180,7 +193,7 @@ class ServerThread:
         OSError: The socket cannot be bound.
     """
 
-    def __init__(self, application: Application, host: str = LOOPBACK, port: int = 0) -> None:
+    def __init__(self, application: Served, host: str = LOOPBACK, port: int = 0) -> None:
         """Start it; it serves when this returns."""
         self._server = Server(application, listen(host, port), grace=0)
         self._failure: BaseException | None = None

@@ -67,13 +67,6 @@ class Said:
         """The events as a message."""
         return assemble(self.events, dialect=self.source)
 
-    def by(self, model: str) -> Said:
-        """The same, said by this model where the turn names none."""
-        first = self.events[0] if self.events else None
-        if not isinstance(first, MessageStart) or first.model:
-            return self
-        return replace(self, events=(replace(first, model=model), *self.events[1:]))
-
 
 @dataclass(frozen=True, slots=True)
 class Recording:
