@@ -454,7 +454,7 @@ class Transcoder:
 
         Raises:
             StreamError: The source failed, or ended before the turn did. What was left to say comes with
-                ``fail``; without it the target's stream is cut, as the source's was.
+                ``fail`` or ``cut``.
             EncodeError: As for ``feed``.
         """
 
@@ -464,6 +464,13 @@ class Transcoder:
         Raises:
             EncodeError: The turn has stopped, or the stream was ended before.
             TypeError: It is neither an exception nor a text.
+        """
+
+    def cut(self) -> bytes:
+        """End the target's stream as one that broke off; return what is left to say.
+
+        After ``finish`` or ``feed`` has raised, this is what the target gets that is to see a cut where the
+        source had one. Doing so again says nothing more.
         """
 
     def snapshot(self) -> AssistantMessage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -12,8 +12,10 @@ import turntape
 from turntape.cli.complaints import complain, refuse
 from turntape.cli.ending import guarded
 from turntape.cli.explain import advise, summarise
+from turntape.cli.named import name_input
 from turntape.cli.output import Output, clean
-from turntape.cli.sources import STANDARD_INPUT, ReadError, Source, detect, open_source
+from turntape.cli.render import show_warnings
+from turntape.cli.sources import STANDARD_INPUT, ReadError, detect, open_source
 
 __all__ = ["TRANSCODE_HELP", "transcode"]
 
@@ -105,7 +107,7 @@ def transcode(
     """Rewrite a stream; the help text stands in ``TRANSCODE_HELP``, where it can hold line breaks."""
     with guarded():
         remarks = Output(sys.stderr)
-        label = _label(remarks, file)
+        label = name_input(remarks, file, "one stream")
         source = None if from_ == "auto" else turntape.Dialect(from_)
 
         def start(dialect: turntape.Dialect) -> turntape.Transcoder:
@@ -122,18 +124,71 @@ def transcode(
             start(source or turntape.Dialect.ANTHROPIC)
         except (OverflowError, ValueError) as error:
             refuse(remarks, f"an option has a value that cannot be: {error}")
+        whole = False
         try:
             with open_source(file) as opened:
-                dialect, pieces = (
-                    detect(opened.pieces(None))
-                    if source is None
-                    else (source, opened.pieces(None))
-                )
-                whole = _Pipe(start(dialect), remarks, label).run(pieces)
+                pieces = opened.pieces(None)
+                if source is None:
+                    source, pieces = detect(pieces)
+                whole = _Pipe(start(source), remarks, label).run(pieces)
         except turntape.UnknownDialect as error:
-            complain(remarks, f"{label}: {summarise(error)}", "name its dialect: --from anthropic, ...")
+            advice = f"if it is a stream, name its dialect: --from {turntape.Dialect.ANTHROPIC}"
+            complain(remarks, f"{label}: {summarise(error)}", advice)
         except ReadError as error:
             complain(remarks, f"{label}: cannot be read: {error}")
-        else:
-            raise typer.Exit(0 if whole else 1)
-    raise typer.Exit(1)
+    raise typer.Exit(0 if whole else 1)
+
+
+class _Pipe:
+    """Writes the new stream, and what is to be said of it."""
+
+    def __init__(self, transcoder: turntape.Transcoder, remarks: Output, label: str) -> None:
+        self._transcoder = transcoder
+        self._remarks = remarks
+        self._label = label
+
+    def run(self, pieces: Iterator[bytes]) -> bool:
+        """Rewrite everything that comes.
+
+        Returns:
+            Whether the turn is complete.
+
+        Raises:
+            ReadError: The input cannot be read; what came of it is written.
+        """
+        fault = self._rewrite(pieces)
+        self._tell()
+        if fault is not None:
+            complain(self._remarks, f"{self._label}: {summarise(fault)}", advise(fault))
+        return fault is None
+
+    def _rewrite(self, pieces: Iterator[bytes]) -> turntape.TurntapeError | None:
+        transcoder = self._transcoder
+        try:
+            for piece in pieces:
+                _write(transcoder.feed(piece))
+                # A failure waits for the next call, which an open pipe may be long in bringing.
+                transcoder.feed(b"")
+            _write(transcoder.finish())
+        except turntape.ProviderError as error:
+            _write(transcoder.fail(error))
+            return error
+        except (turntape.StreamError, turntape.EncodeError) as error:
+            # The other side sees what happened here: a stream that broke off.
+            _write(transcoder.cut())
+            return error
+        return None
+
+    def _tell(self) -> None:
+        for note in self._transcoder.notes:
+            place = "" if note.index is None else f" at block {note.index}"
+            self._remarks.line((note.code, "yellow"), f"{place}: {clean(note.detail)}")
+        show_warnings(self._remarks, self._transcoder.warnings)
+        self._remarks.flush()
+
+
+def _write(data: bytes) -> None:
+    """Hand over a piece of the new stream at once, as it is."""
+    if data:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()

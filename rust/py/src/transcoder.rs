@@ -165,6 +165,14 @@ impl Transcoder {
         Ok(guard.take(py))
     }
 
+    /// End the target's stream as one that broke off; return what is left to say.
+    fn cut<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut guard = self.lock()?;
+        let Joint { encoder, out, .. } = &mut *guard;
+        encoder.finish(out);
+        Ok(guard.take(py))
+    }
+
     /// Return what has come so far, at any time, as a message that is not complete until it is.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.message(py, &self.lock()?.decoder)
