@@ -17,6 +17,8 @@ import turntape
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tests.support.encoders import Wire
+
     from turntape.testing import ReplayServer
 
 
@@ -67,7 +69,7 @@ DEVIATIONS: dict[tuple[str, str, str], str] = {}
 @pytest.mark.parametrize("turn_name", TURNS)
 @pytest.mark.parametrize("source", WIRES)
 def test_a_client_has_the_turn_of_another_provider(
-    server: ReplayServer, client_name: str, form: str, turn_name: str, source: str
+    server: ReplayServer, client_name: str, form: str, turn_name: str, source: Wire
 ) -> None:
     client = CLIENTS[client_name]
     if source == client.dialect:

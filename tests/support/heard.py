@@ -77,8 +77,8 @@ def openai_chat(base_url: str, *, stream: bool) -> Heard:
     with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0, timeout=PATIENCE) as client:
         if not stream:
             return _of_chat(client.chat.completions.create(**ask))
-        usage = {"include_usage": True}
-        with client.chat.completions.stream(**ask, stream_options=usage) as events:
+        ask["stream_options"] = {"include_usage": True}
+        with client.chat.completions.stream(**ask) as events:
             for _ in events:
                 pass
             return _of_chat(events.get_final_completion())
