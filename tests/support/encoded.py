@@ -22,13 +22,14 @@ from turntape import (
     Thinking,
     ToolUse,
     ToolUseStart,
+    Usage,
     assemble,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turntape import AssistantMessage, StopReason, StreamEvent, Usage
+    from turntape import AssistantMessage, StopReason, StreamEvent
 
 Piece: TypeAlias = "tuple[str, ...]"
 """A block in the blind form: its kind, then its texts; of a call its id, name and arguments."""
@@ -165,6 +166,9 @@ def _stop(
             return "other"
     word = said_stop(reason, target)
     has_calls = any(piece[0] == "tool_use" for piece in said.content)
+    if word == "unknown" and target is Dialect.OPENAI_CHAT and has_calls:
+        # A stream that ends without a reason is understood to wait for its calls.
+        return "tool_use"
     if word in {"end_turn", "tool_use"}:
         return "tool_use" if has_calls else "end_turn"
     return word
@@ -173,7 +177,8 @@ def _stop(
 def _usage(usage: Usage | None, target: Dialect) -> tuple[Usage | None, bool]:
     """Give the tokens as the wire counts them, and whether it counts fewer kinds."""
     if usage is None:
-        return None, False
+        made_up = cell("a turn without token counts", target).how == "made up"
+        return (Usage(0, 0) if made_up else None), made_up
     said = usage
     if cell("those kept for an hour", target).how == "out":
         said = replace(said, cache_write_1h_tokens=0)
