@@ -66,7 +66,12 @@ OUT = Cell("out", "content_unsupported")
 
 CONTENT: dict[str, tuple[Cell, Cell, Cell, Cell]] = {
     "text": (KEPT, KEPT, KEPT, KEPT),
-    "neighbouring texts": (KEPT, Cell("merged", "blocks_merged"), KEPT, Cell("merged", "blocks_merged")),
+    "neighbouring texts": (
+        KEPT,
+        Cell("merged", "blocks_merged"),
+        KEPT,
+        Cell("merged", "blocks_merged"),
+    ),
     "thinking": (
         KEPT,
         Cell("kept", remark="`reasoning_content`"),

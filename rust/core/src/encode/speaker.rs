@@ -126,7 +126,16 @@ impl<V: Voice + ?Sized> Speaker<V> {
         self.release_all(out);
         self.voice.cut(&mut self.turn, out);
         self.phase = Phase::Ended;
-        self.voice.fail(&mut self.turn, fault, out);
+        if fault.kind.is_empty() {
+            // A fault that nobody named is the server's.
+            let named = ErrorDocument {
+                kind: server_fault(self.turn.dialect).to_owned(),
+                ..fault.clone()
+            };
+            self.voice.fail(&mut self.turn, &named, out);
+        } else {
+            self.voice.fail(&mut self.turn, fault, out);
+        }
         Ok(())
     }
 
