@@ -125,6 +125,20 @@ def _opaque_notes(events: Iterable[StreamEvent]) -> Iterable[Noted]:
             yield _code(thing, Dialect.OPENAI_RESPONSES), getattr(event, "index", None)
 
 
+def joined(content: Iterable[Piece]) -> list[Piece]:
+    """Join neighbours of one kind, as a wire does that has no border between them.
+
+    On Chat Completions the arguments of a call that comes meanwhile are such a border, so that there it
+    depends on the order of the pieces which neighbours are joined.
+    """
+    said = Expected()
+    for piece in content:
+        said.content.append(piece)
+        if piece[0] in {"text", "thinking"}:
+            _merge(said, 0, Dialect.OPENAI_CHAT)
+    return said.content
+
+
 def _merge(said: Expected, index: int, target: Dialect) -> None:
     """Join the last block to the one before it, where the wire has no border between them."""
     if len(said.content) < 2:  # noqa: PLR2004 (a neighbour takes two)

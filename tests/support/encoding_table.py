@@ -52,7 +52,7 @@ class Cell:
             "out": "left out",
             "merged": "joined",
             "reduced": "counted as input",
-                "object": "kept in a stream, `{}` in a body",
+            "object": "kept in a stream, `{}` in a body",
             "made up": "zeros",
         }[self.how]
         remark = f" ({self.remark})" if self.remark else ""
