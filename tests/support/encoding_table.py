@@ -25,7 +25,7 @@ TARGETS: tuple[Dialect, ...] = (
 )
 """The wires that turntape speaks."""
 
-How: TypeAlias = Literal["kept", "own", "out", "merged", "reduced", "object"]
+How: TypeAlias = Literal["kept", "own", "out", "merged", "reduced", "object", "made up"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Cell:
     Attributes:
         how: ``kept``; ``own``: kept where the turn came from this wire, else left out; ``out``: left out;
             ``merged``: two such blocks read as one; ``reduced``: counted into something else; ``object``:
-            in a stream kept, in a body replaced by an empty object.
+            in a stream kept, in a body replaced by an empty object; ``made up``: the wire demands it.
         note: The code of the note that tells of it, where something is lost.
         remark: The same for people.
     """
@@ -53,6 +53,7 @@ class Cell:
             "merged": "joined",
             "reduced": "counted as input",
             "object": "kept in a stream, `{}` in a body",
+            "made up": "zeros",
         }[self.how]
         remark = f" ({self.remark})" if self.remark else ""
         note = f": `{self.note}`" if self.note else ""
@@ -124,6 +125,7 @@ CONTENT: dict[str, tuple[Cell, Cell, Cell, Cell]] = {
         Cell("out", "usage_reduced"),
         Cell("out", "usage_reduced"),
     ),
+    "a turn without token counts": (Cell("made up", "usage_reduced"), KEPT, KEPT, KEPT),
 }
 """Each kind of thing, and how the wires of :data:`TARGETS` say it."""
 

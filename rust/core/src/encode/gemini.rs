@@ -1,17 +1,22 @@
 //! Gemini `streamGenerateContent`: each payload holds the next parts of the one candidate, the last one why
 //! it ended.
 
+mod parts;
+
 use super::note::NoteCode;
 use super::slots::Slots;
-use super::text::{arguments_object, end, literal, number, plain, raw};
+use super::text::{end, literal, number, plain, raw};
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
-use crate::assemble::{Block, Builder};
+use super::whole_block::WholeBlock;
 use crate::error::ErrorDocument;
-use crate::event::{Event, StopReason};
+use crate::event::StopReason;
 use crate::json::Raw;
 use crate::usage::Usage;
 use crate::wire::gemini::{FACTS, KNOWN_MEMBERS, stop_reason};
+use parts::{
+    Call, Speech, is_part, merged_signature, one_line, unsupported_fact, unsupported_part,
+};
 
 /// A block that is open.
 #[derive(Debug)]
@@ -20,22 +25,7 @@ enum Open {
     /// A call goes out whole.
     Call(Call),
     /// So does a part of the provider's own.
-    Part(Box<Builder>),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Speech {
-    is_thought: bool,
-    /// It reads as the rest of the block before it.
-    is_rest: bool,
-}
-
-#[derive(Debug)]
-struct Call {
-    id: String,
-    name: String,
-    arguments: String,
-    signature: String,
+    Part(Box<WholeBlock>),
 }
 
 #[derive(Debug, Default)]
@@ -107,10 +97,8 @@ impl Voice for Gemini {
                     unsupported_part(turn, index, kind);
                     return;
                 }
-                let mut builder = Box::<Builder>::default();
-                add(&mut builder, kind, json);
                 self.waiting = Some(index);
-                Open::Part(builder)
+                Open::Part(WholeBlock::new(kind, json))
             }
         };
         self.open.put(index, block);
@@ -180,8 +168,8 @@ impl Voice for Gemini {
         json: Raw<'_>,
         _: &mut Vec<u8>,
     ) {
-        if let Some(Open::Part(builder)) = self.open.get_mut(index) {
-            add(builder, kind, json);
+        if let Some(Open::Part(block)) = self.open.get_mut(index) {
+            block.add(kind, json);
         }
     }
 
@@ -209,7 +197,7 @@ impl Voice for Gemini {
         self.waiting = self.waiting.filter(|&waiting| waiting != index);
         let part = match self.open.take(index) {
             Some(Open::Call(call)) => self.call(turn, index, &call),
-            Some(Open::Part(builder)) => whole_part(*builder),
+            Some(Open::Part(block)) => block.finish().map(|(_, json)| one_line(&json)),
             _ => None,
         };
         if let Some(part) = part {
@@ -228,7 +216,7 @@ impl Voice for Gemini {
     }
 
     fn stop(&mut self, turn: &mut Turn, stop: Stop<'_>, out: &mut Vec<u8>) {
-        note_usage(turn, stop.usage);
+        turn.count_writes_as_input(stop.usage);
         plain("data: {", out);
         if stop.reason == StopReason::Refusal && !self.has_candidate {
             blocked(turn, stop.raw, out);
@@ -290,7 +278,7 @@ impl Voice for Gemini {
                 unsupported_fact(turn, kind);
             }
         }
-        note_usage(turn, message.usage);
+        turn.count_writes_as_input(message.usage);
         let stop = whole.stop();
         plain("{", out);
         if stop.reason == StopReason::Refusal && parts.is_empty() && facts.is_empty() {
@@ -349,144 +337,6 @@ impl Gemini {
         }
     }
 
-    /// A text or thinking block opens; right behind one of its kind it reads as the rest of that.
-    fn speak(&mut self, turn: &mut Turn, index: usize, kind: BlockKind) -> Speech {
-        let is_rest = self.speech.replace(kind) == Some(kind);
-        if is_rest {
-            let detail = "the wire has no border between two such blocks: they read as one";
-            turn.note(NoteCode::BlocksMerged, Some(index), detail);
-        }
-        Speech {
-            is_thought: kind == BlockKind::Thinking,
-            is_rest,
-        }
-    }
-
-    /// The part of a call. One without an object of arguments cannot be said: to run it without any would
-    /// not be what the model asked for.
-    fn call(&mut self, turn: &mut Turn, index: usize, call: &Call) -> Option<Vec<u8>> {
-        let Ok(arguments) = arguments_object(&call.arguments) else {
-            self.lost_call = true;
-            let detail = "a call whose arguments are no JSON object cannot be said";
-            turn.note(NoteCode::ContentUnsupported, Some(index), detail);
-            return None;
-        };
-        turn.calls += 1;
-        let mut part = Vec::new();
-        plain("{\"functionCall\":{\"name\":", &mut part);
-        literal(&call.name, &mut part);
-        // A call needs no id here.
-        if !call.id.is_empty() {
-            plain(",\"id\":", &mut part);
-            literal(&call.id, &mut part);
-        }
-        if let Some(arguments) = arguments {
-            plain(",\"args\":", &mut part);
-            raw(arguments, &mut part);
-        }
-        plain("}", &mut part);
-        if !call.signature.is_empty() {
-            plain(",\"thoughtSignature\":", &mut part);
-            literal(&call.signature, &mut part);
-        }
-        plain("}", &mut part);
-        Some(part)
-    }
-
-    /// The part of a whole block.
-    fn part(&mut self, turn: &mut Turn, index: usize, block: &Block) -> Option<Vec<u8>> {
-        let part = match block {
-            Block::Text {
-                text,
-                citations,
-                signature,
-                ..
-            } => {
-                if !citations.is_empty() {
-                    let detail = "a text has no citations on this wire";
-                    turn.note(NoteCode::ContentUnsupported, Some(index), detail);
-                }
-                return self.speech_part(
-                    turn,
-                    index,
-                    BlockKind::Text,
-                    (text, signature.as_deref()),
-                );
-            }
-            Block::Thinking { text, signature } => {
-                let said = (text.as_str(), signature.as_deref());
-                return self.speech_part(turn, index, BlockKind::Thinking, said);
-            }
-            Block::RedactedThinking { .. } => {
-                let detail = "this wire has no redacted thinking";
-                turn.note(NoteCode::ReasoningDropped, Some(index), detail);
-                None
-            }
-            Block::ToolUse {
-                id,
-                name,
-                arguments,
-                signature,
-                extra,
-                ..
-            } => {
-                if extra.is_some() {
-                    let detail = "a call has no further members on this wire";
-                    turn.note(NoteCode::ContentUnsupported, Some(index), detail);
-                }
-                let call = Call {
-                    id: id.clone(),
-                    name: name.clone(),
-                    arguments: arguments.clone(),
-                    signature: signature.clone().unwrap_or_default(),
-                };
-                self.call(turn, index, &call)
-            }
-            Block::Provider { kind, json } if is_part(kind, Raw::assume(json)) => {
-                let mut part = Vec::new();
-                raw(Raw::assume(json), &mut part);
-                Some(part)
-            }
-            Block::Provider { kind, .. } => {
-                unsupported_part(turn, index, kind);
-                None
-            }
-        };
-        if part.is_some() {
-            self.speech = None;
-        }
-        part
-    }
-
-    fn speech_part(
-        &mut self,
-        turn: &mut Turn,
-        index: usize,
-        kind: BlockKind,
-        (text, signature): (&str, Option<&str>),
-    ) -> Option<Vec<u8>> {
-        if text.is_empty() && signature.is_none() {
-            return None;
-        }
-        let speech = self.speak(turn, index, kind);
-        let mut part = Vec::new();
-        plain("{\"text\":", &mut part);
-        literal(text, &mut part);
-        if speech.is_thought {
-            plain(",\"thought\":true", &mut part);
-        }
-        match signature {
-            Some(_) if speech.is_rest => merged_signature(turn, index),
-            Some(signature) => {
-                plain(",\"thoughtSignature\":", &mut part);
-                literal(signature, &mut part);
-            }
-            None => {}
-        }
-        plain("}", &mut part);
-        Some(part)
-    }
-
     /// The word for the end of the turn.
     fn finish_reason<'a>(&self, turn: &mut Turn, stop: Stop<'a>) -> &'a str {
         let is_name = |raw: &&str| {
@@ -496,7 +346,7 @@ impl Gemini {
         let raw = stop.raw.filter(is_name);
         if self.lost_call && matches!(stop.reason, StopReason::ToolUse | StopReason::EndTurn) {
             let reason = "MALFORMED_FUNCTION_CALL";
-            note_reason(turn, stop.reason, reason);
+            turn.note_reason(stop.reason, reason);
             return reason;
         }
         let settled = |reason| match reason {
@@ -511,7 +361,7 @@ impl Gemini {
         }
         let reason = word(stop.reason);
         if settled(stop_reason(reason)) != stop.reason {
-            note_reason(turn, stop.reason, reason);
+            turn.note_reason(stop.reason, reason);
         }
         reason
     }
@@ -525,70 +375,11 @@ fn blocked(turn: &Turn, raw: Option<&str>, out: &mut Vec<u8>) {
     plain("}", out);
 }
 
-fn note_reason(turn: &mut Turn, reason: StopReason, word: &str) {
-    let detail = format!("the stop reason {} was said as {word}", reason.as_str());
-    turn.note(NoteCode::ReasonMapped, None, detail);
-}
-
-fn merged_signature(turn: &mut Turn, index: usize) {
-    let detail = "the signature would belong to the block that this one reads as a part of";
-    turn.note(NoteCode::SignatureDropped, Some(index), detail);
-}
-
-fn unsupported_part(turn: &mut Turn, index: usize, kind: &str) {
-    let detail = format!("an extension {kind:?} is no part of that kind");
-    turn.note(NoteCode::ContentUnsupported, Some(index), detail);
-}
-
-fn unsupported_fact(turn: &mut Turn, kind: &str) {
-    let detail = format!("an extension {kind:?} is nothing that this wire says");
-    turn.note(NoteCode::ContentUnsupported, None, detail);
-}
-
-/// Adds a piece of a provider's block.
-fn add(builder: &mut Builder, kind: &str, json: Raw<'_>) {
-    let index = Some(0);
-    let json = json.text();
-    let added = builder.apply(Event::Extension { index, kind, json });
-    debug_assert_eq!(added, Ok(()), "the block is the only one");
-}
-
-fn whole_part(builder: Builder) -> Option<Vec<u8>> {
-    let block = builder.into_message(None).content.into_iter().next();
-    let Some(Block::Provider { json, .. }) = block else {
-        return None;
-    };
-    let mut part = Vec::new();
-    raw(Raw::assume(&json), &mut part);
-    Some(part)
-}
-
-/// Whether JSON is a part that reads back as an extension of that kind.
-fn is_part(kind: &str, json: Raw<'_>) -> bool {
-    let known = json.members(&["text", "functionCall"]);
-    let first = json.entries().map(|(key, _)| key);
-    let first = first
-        .into_iter()
-        .find(|key| !key.is("thought") && !key.is("thoughtSignature"));
-    let is_text = known[0].and_then(Raw::as_str).is_some();
-    json.is_object()
-        && !is_text
-        && (known[1].is_none() || kind == "functionCall")
-        && first.is_some_and(|key| key.is(kind))
-}
-
 /// Whether a payload is one of which nothing is known.
 fn is_unknown(json: Raw<'_>) -> bool {
     json.is_object()
         && json.members(&KNOWN_MEMBERS).iter().all(Option::is_none)
         && ErrorDocument::read(json).is_none()
-}
-
-fn note_usage(turn: &mut Turn, usage: Option<Usage>) {
-    if usage.is_some_and(|usage| usage.cache_write_tokens > 0) {
-        let detail = "tokens written to a cache count as input";
-        turn.note(NoteCode::UsageReduced, None, detail);
-    }
 }
 
 fn write_usage(usage: &Usage, out: &mut Vec<u8>) {

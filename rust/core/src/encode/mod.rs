@@ -13,6 +13,7 @@ mod speaker;
 mod text;
 mod turn;
 mod voice;
+mod whole_block;
 
 pub use note::{Note, NoteCode};
 

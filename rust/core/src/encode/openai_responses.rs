@@ -1,7 +1,10 @@
 //! OpenAI Responses: an output of items, each announced, streamed and said once more when it is done; the
 //! whole output at the end.
 
+mod body;
+mod ending;
 mod items;
+mod steps;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,13 +13,15 @@ use super::slots::Slots;
 use super::text::{begin, end, is_typed, literal, number, plain, raw};
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
-use crate::assemble::{Block, Builder};
+use super::whole_block::WholeBlock;
+use crate::assemble::Block;
 use crate::error::ErrorDocument;
-use crate::event::{Event, StopReason};
+use crate::event::StopReason;
 use crate::json::Raw;
 use crate::usage::Usage;
-use crate::wire::openai_responses::{KNOWN_EVENTS, incomplete_reason};
+use crate::wire::openai_responses::KNOWN_EVENTS;
 use crate::wire::turn::fnv1a;
+use ending::{End, write_usage};
 use items::{Call, Message, Part, Reasoning};
 
 /// A block that is open.
@@ -35,7 +40,7 @@ enum Open {
     },
     Call(Streamed<Call>),
     /// An item that goes out whole.
-    Whole(Box<Builder>),
+    Whole(Box<WholeBlock>),
 }
 
 /// What came while reasoning was held back.
@@ -83,14 +88,6 @@ pub(crate) struct OpenAiResponses {
     outputs: HashSet<String>,
 }
 
-/// How the response ends: its status and why it is not complete.
-struct End<'a> {
-    is_incomplete: bool,
-    reason: Option<&'a str>,
-    /// The last text is a refusal.
-    refuses: bool,
-}
-
 impl Voice for OpenAiResponses {
     fn is_exclusive(&self, kind: BlockKind) -> bool {
         // What is held back must not be overtaken.
@@ -134,9 +131,7 @@ impl Voice for OpenAiResponses {
                     return;
                 }
                 self.make_way(out);
-                let mut builder = Box::<Builder>::default();
-                add(&mut builder, kind, json);
-                Open::Whole(builder)
+                Open::Whole(WholeBlock::new(kind, json))
             }
         };
         self.open.put(index, block);
@@ -214,8 +209,8 @@ impl Voice for OpenAiResponses {
         json: Raw<'_>,
         _: &mut Vec<u8>,
     ) {
-        if let Some(Open::Whole(builder)) = self.open.get_mut(index) {
-            add(builder, kind, json);
+        if let Some(Open::Whole(block)) = self.open.get_mut(index) {
+            block.add(kind, json);
         }
     }
 
@@ -272,7 +267,7 @@ impl Voice for OpenAiResponses {
                 self.say_held(turn, index, &said, &signature, out);
             }
             Some(Open::Call(Streamed { place, item, .. })) => self.close_call(place, &item, out),
-            Some(Open::Whole(builder)) => self.say_whole(*builder, out),
+            Some(Open::Whole(block)) => self.say_whole(*block, out),
             None => {}
         }
     }
@@ -308,7 +303,7 @@ impl Voice for OpenAiResponses {
             ("response.completed", "completed")
         };
         self.begin(kind, out);
-        note_usage(turn, stop.usage);
+        turn.count_writes_as_input(stop.usage);
         self.response(status, Some((&end, stop.usage)), None, out);
     }
 
@@ -342,8 +337,14 @@ impl Voice for OpenAiResponses {
         // Here the end is known before the text is said.
         let refusal = last_text.filter(|_| stop.reason == StopReason::Refusal);
         self.say_items(turn, &message.content, refusal);
+        for (kind, _) in &whole.facts {
+            if !matches!(kind.as_str(), "item_id" | "phase") {
+                let detail = format!("an extension {kind:?} has no place in a body");
+                turn.note(NoteCode::ContentUnsupported, None, detail);
+            }
+        }
         let end = self.end(turn, stop, refusal.is_some());
-        note_usage(turn, message.usage);
+        turn.count_writes_as_input(message.usage);
         let status = if end.is_incomplete {
             "incomplete"
         } else {
@@ -364,14 +365,6 @@ const INPUT_DELTA: &str = "event: response.custom_tool_call_input.delta\n\
 
 fn has_pieces(said: &[Held]) -> bool {
     said.iter().any(|said| matches!(said, Held::Piece(_)))
-}
-
-/// Adds a piece of a provider's block.
-fn add(builder: &mut Builder, kind: &str, json: Raw<'_>) {
-    let index = Some(0);
-    let json = json.text();
-    let added = builder.apply(Event::Extension { index, kind, json });
-    debug_assert_eq!(added, Ok(()), "the block is the only one");
 }
 
 impl OpenAiResponses {
@@ -484,90 +477,4 @@ impl OpenAiResponses {
         out.extend_from_slice(item);
         end(out);
     }
-
-    /// How the wire says the end. A refusal is said by the last text, where that is still to be done.
-    fn end<'a>(&self, turn: &mut Turn, stop: Stop<'a>, can_refuse: bool) -> End<'a> {
-        let raw = stop.raw.filter(|raw| !raw.is_empty());
-        let kept = |reason| raw.filter(|raw| incomplete_reason(raw) == reason);
-        let own = |reason| kept(reason).filter(|_| turn.is_own);
-        let plain = |word| kept(incomplete_reason(word)).filter(|raw| turn.is_own || *raw == word);
-        let is_waiting =
-            |id: &Option<String>| id.as_ref().is_none_or(|id| !self.outputs.contains(id));
-        let waits = turn.calls > 0 || self.host_items.iter().any(is_waiting);
-        let refuses = can_refuse && stop.reason == StopReason::Refusal;
-        let (is_incomplete, reason, read) = match stop.reason {
-            StopReason::Refusal if refuses => {
-                let is_known = |raw: &&str| incomplete_reason(raw) != StopReason::Other;
-                let reason = raw.filter(|_| turn.is_own).filter(is_known);
-                (reason.is_some(), reason, StopReason::Refusal)
-            }
-            StopReason::MaxTokens | StopReason::ContextWindow => {
-                let word = "max_output_tokens";
-                (true, plain(word).or(Some(word)), StopReason::MaxTokens)
-            }
-            StopReason::ContentFilter | StopReason::Refusal => {
-                let word = "content_filter";
-                (true, plain(word).or(Some(word)), StopReason::ContentFilter)
-            }
-            StopReason::Other | StopReason::PauseTurn => {
-                let reason = own(StopReason::Other).filter(|raw| *raw != "incomplete");
-                (true, reason, StopReason::Other)
-            }
-            _ if waits => (false, None, StopReason::ToolUse),
-            _ => (false, None, StopReason::EndTurn),
-        };
-        if read != stop.reason {
-            let word = reason.unwrap_or(if is_incomplete {
-                "incomplete"
-            } else {
-                "completed"
-            });
-            let detail = format!(
-                "the stop reason {} was said as {word}",
-                stop.reason.as_str()
-            );
-            turn.note(NoteCode::ReasonMapped, None, detail);
-        }
-        End {
-            is_incomplete,
-            reason,
-            refuses,
-        }
-    }
-}
-
-fn note_usage(turn: &mut Turn, usage: Option<Usage>) {
-    if usage.is_some_and(|usage| usage.cache_write_tokens > 0) {
-        let detail = "tokens written to a cache count as input";
-        turn.note(NoteCode::UsageReduced, None, detail);
-    }
-}
-
-fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
-    let written = usage.cache_write_tokens;
-    let input = usage
-        .input_tokens
-        .saturating_add(usage.cache_read_tokens)
-        .saturating_add(written);
-    for (before, count) in [
-        ("{\"input_tokens\":", input),
-        (
-            ",\"input_tokens_details\":{\"cached_tokens\":",
-            usage.cache_read_tokens,
-        ),
-        (",\"cache_write_tokens\":", written),
-        ("},\"output_tokens\":", usage.output_tokens),
-        (
-            ",\"output_tokens_details\":{\"reasoning_tokens\":",
-            usage.reasoning_tokens,
-        ),
-        (
-            "},\"total_tokens\":",
-            input.saturating_add(usage.output_tokens),
-        ),
-    ] {
-        plain(before, out);
-        number(count, out);
-    }
-    plain("}", out);
 }

@@ -3,6 +3,7 @@
 use super::Settings;
 use super::note::{NoteCode, Notes};
 use crate::event::StopReason;
+use crate::usage::Usage;
 use crate::wire::Dialect;
 use crate::wire::turn::fnv1a;
 
@@ -84,6 +85,20 @@ impl Turn {
         String::new()
     }
 
+    /// Notes tokens written to a cache, on a wire that has no place for them but the input.
+    pub(crate) fn count_writes_as_input(&mut self, usage: Option<Usage>) {
+        if usage.is_some_and(|usage| usage.cache_write_tokens > 0) {
+            let detail = "tokens written to a cache count as input";
+            self.note(NoteCode::UsageReduced, None, detail);
+        }
+    }
+
+    /// Notes a stop reason that was said as another one.
+    pub(crate) fn note_reason(&mut self, reason: StopReason, word: &str) {
+        let detail = format!("the stop reason {} was said as {word}", reason.as_str());
+        self.note(NoteCode::ReasonMapped, None, detail);
+    }
+
     /// The wire's word for a stop: the turn's own where the wire reads it as the same reason, else the
     /// plain one. None where the wire says nothing.
     ///
@@ -115,11 +130,7 @@ impl Turn {
         }
         let word = plain(settled(reason));
         if settled(reads(word)) != reason {
-            self.note(
-                NoteCode::ReasonMapped,
-                None,
-                format!("the stop reason {} was said as {word}", reason.as_str()),
-            );
+            self.note_reason(reason, word);
         }
         Some(word)
     }
