@@ -306,6 +306,8 @@ impl<V: Voice + ?Sized> Speaker<V> {
             self.start(None, None, out);
         }
         while !self.held.is_empty() {
+            // The block that they waited for has no end, but nothing more of it comes.
+            self.voice.cut(&mut self.turn, out);
             self.alone = None;
             self.release(out);
         }
