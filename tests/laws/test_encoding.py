@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.encoded import expected, form, is_prefix, joined
+from tests.support.encoded import expected, form, in_their_places, is_prefix, joined
 from tests.support.encoding_table import TARGETS
 from tests.support.event_turns import event_turns
 from tests.support.outcome import check_sum, cut, decode_whole
@@ -32,7 +32,7 @@ from turntape import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.support.encoded import Expected, Noted, Piece
+    from tests.support.encoded import Expected, Noted
 
     from turntape import AssistantMessage, StreamEvent
 
@@ -100,12 +100,6 @@ def test_a_body_says_what_the_stream_says(target, events):
     # neighbours Chat joins depends on its places.
     codes = {note.code for note in notes} - {"blocks_merged"}
     assert codes == {code for code, _ in wanted.notes} - {"blocks_merged"}
-
-
-def in_their_places(content: Sequence[Piece]) -> list[Piece]:
-    """Sort content into the places of a Chat message, one for each kind."""
-    places = ["thinking", "text", "tool_use"]
-    return joined(sorted(content, key=lambda piece: places.index(piece[0])))
 
 
 @targets

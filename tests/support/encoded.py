@@ -75,9 +75,7 @@ def form(message: AssistantMessage) -> list[Piece]:
     return pieces
 
 
-def expected(
-    events: Sequence[StreamEvent], target: Dialect, *, streamed: bool = True
-) -> Expected:
+def expected(events: Sequence[StreamEvent], target: Dialect, *, streamed: bool = True) -> Expected:
     """Tell what a stream, or a body, of another wire has to say of a turn."""
     message = assemble(events)
     said = Expected(notes=set(_opaque_notes(events)))
@@ -89,12 +87,9 @@ def expected(
                 said.content.append((block.type, block.text))
                 _merge(said, index, target)
             case ToolUse():
-                arguments = _sayable(block.arguments, target, streamed=streamed)
-                if arguments is None:
+                arguments, is_noted = _sayable(block.arguments, target, streamed=streamed)
+                if is_noted:
                     said.notes.add((_code("arguments that are no JSON object", target), index))
-                    if target is Dialect.ANTHROPIC:
-                        # Of an empty object nothing is read.
-                        arguments = ""
                 if arguments is None:
                     lost_call = True
                 else:
@@ -151,9 +146,15 @@ def joined(content: Iterable[Piece]) -> list[Piece]:
     return said.content
 
 
+def in_their_places(content: Sequence[Piece]) -> list[Piece]:
+    """Sort content into the places of a Chat message, one for each kind."""
+    places = ["thinking", "text", "tool_use"]
+    return joined(sorted(content, key=lambda piece: places.index(piece[0])))
+
+
 def _merge(said: Expected, index: int, target: Dialect) -> None:
     """Join the last block to the one before it, where the wire has no border between them."""
-    if len(said.content) < 2:  # noqa: PLR2004 (a neighbour takes two)
+    if len(said.content) < 2:
         return
     (kind, *before), (last, *text) = said.content[-2:]
     thing = {"text": "neighbouring texts", "thinking": "neighbouring thinking"}[last]
@@ -162,16 +163,20 @@ def _merge(said: Expected, index: int, target: Dialect) -> None:
         said.notes.add((_code(thing, target), index))
 
 
-def _sayable(arguments: str, target: Dialect, *, streamed: bool) -> str | None:
-    """Give arguments as the wire says them, None where it cannot."""
+def _sayable(arguments: str, target: Dialect, *, streamed: bool) -> tuple[str | None, bool]:
+    """Give arguments as the wire says them, None where it cannot, and whether that is noted."""
     how = cell("arguments that are no JSON object", target).how
-    if how == "kept" or (how == "object" and streamed):
-        return arguments
+    if how == "kept" or (how == "string" and streamed):
+        return arguments, False
     text = arguments.strip(" \t\r\n")
-    if text and not is_json_object(text):
-        return None
-    # Of an empty object nothing is read where it stands for no arguments as well.
-    return "" if how == "object" and not json.loads(text or "{}") else text
+    if how == "out":
+        return (text, False) if not text or is_json_object(text) else (None, True)
+    try:
+        value: object = json.loads(text or "{}", parse_constant=_refuse)
+    except ValueError:
+        return json.dumps(arguments, ensure_ascii=False), True
+    # Of what is empty nothing is read: it stands for no arguments as well.
+    return ("" if value in ({}, [], "") else text), False
 
 
 def _can_refuse(said: Expected, target: Dialect) -> bool:
@@ -192,9 +197,7 @@ def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _stop(
-    said: Expected, reason: StopReason, target: Dialect, *, lost_call: bool
-) -> StopReason:
+def _stop(said: Expected, reason: StopReason, target: Dialect, *, lost_call: bool) -> StopReason:
     if target is Dialect.GEMINI:
         if reason == "refusal" and not said.content:
             return "refusal"
