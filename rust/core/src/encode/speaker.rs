@@ -1,7 +1,7 @@
 //! The bookkeeping of a turn that is said: which events may come, which have to wait, what only another
 //! wire can carry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::note::{Note, NoteCode};
 use super::turn::Turn;
@@ -41,6 +41,8 @@ pub(crate) struct Speaker<V: Voice + ?Sized> {
     open: usize,
     /// The block that no other may be said beside, while it is open.
     alone: Option<usize>,
+    /// Text and thinking that came, but of which nothing could be said yet.
+    unsaid: VecDeque<usize>,
     /// What waits for that block to close, by block. There is none unless `alone` is set.
     held: BTreeMap<usize, EventLog>,
     /// Extensions that came before the start.
@@ -57,6 +59,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
             blocks: Vec::new(),
             open: 0,
             alone: None,
+            unsaid: VecDeque::new(),
             held: BTreeMap::new(),
             early: EventLog::default(),
             usage: None,
@@ -251,12 +254,19 @@ impl<V: Voice + ?Sized> Speaker<V> {
         }
         if let Some(index) = index {
             if index == self.blocks.len() {
+                let kind = kind_of(&event).unwrap_or(BlockKind::Thinking);
                 self.blocks.push(Block {
-                    kind: kind_of(&event).unwrap_or(BlockKind::Thinking),
+                    kind,
                     is_open: true,
                     is_said: false,
                 });
                 self.open += 1;
+                if self.alone.is_none() && self.voice.is_exclusive(kind) {
+                    self.alone = Some(index);
+                }
+                if matches!(kind, BlockKind::Text | BlockKind::Thinking) {
+                    self.unsaid.push_back(index);
+                }
             } else if matches!(event, Event::ContentBlockStop { .. }) {
                 self.blocks[index].is_open = false;
                 self.open -= 1;
@@ -292,8 +302,11 @@ impl<V: Voice + ?Sized> Speaker<V> {
     /// Says what waited, in the order of the blocks, up to the next one that has to be alone.
     fn release(&mut self, out: &mut Vec<u8>) {
         while self.alone.is_none()
-            && let Some((_, log)) = self.held.pop_first()
+            && let Some((index, log)) = self.held.pop_first()
         {
+            if self.voice.is_exclusive(self.blocks[index].kind) {
+                self.alone = Some(index);
+            }
             for event in log.iter() {
                 self.say(event, out);
             }
@@ -427,21 +440,38 @@ impl<V: Voice + ?Sized> Speaker<V> {
 
     /// Opens a text or thinking block that begins with something else than its text.
     fn open_late(&mut self, index: usize, out: &mut Vec<u8>) {
-        let block = &self.blocks[index];
-        if !block.is_said {
-            let opening = match block.kind {
-                BlockKind::Text => Opening::Text,
-                _ => Opening::Thinking,
-            };
-            self.open_block(index, opening, out);
+        if !self.blocks[index].is_said {
+            self.open_block(index, self.opening_of(index), out);
+        }
+    }
+
+    fn opening_of(&self, index: usize) -> Opening<'static> {
+        match self.blocks[index].kind {
+            BlockKind::Text => Opening::Text,
+            _ => Opening::Thinking,
+        }
+    }
+
+    /// Opens a block that came but was not said, if it may still be.
+    fn open_unsaid(&mut self, first: usize, out: &mut Vec<u8>) {
+        let block = &mut self.blocks[first];
+        if block.is_open && !self.held.contains_key(&first) {
+            block.is_said = true;
+            let opening = self.opening_of(first);
+            self.voice.open(&mut self.turn, first, opening, out);
         }
     }
 
     fn open_block(&mut self, index: usize, opening: Opening<'_>, out: &mut Vec<u8>) {
         self.blocks[index].is_said = true;
-        if self.voice.is_exclusive(opening.kind()) {
-            self.alone = Some(index);
+        // One that began with nothing that can be said comes before this one all the same.
+        while let Some(&first) = self.unsaid.front()
+            && first < index
+        {
+            self.unsaid.pop_front();
+            self.open_unsaid(first, out);
         }
+        self.unsaid.retain(|&unsaid| unsaid != index);
         self.voice.open(&mut self.turn, index, opening, out);
     }
 }
