@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::turn::Turn;
 use super::voice::{BlockKind, Opening, Stop, Voice, Whole};
-use crate::assemble::{Block, Builder};
+use crate::assemble::Builder;
 use crate::error::ErrorDocument;
 use crate::event::{Event, Terminal};
 use crate::json::Raw;
@@ -22,20 +22,8 @@ pub(crate) struct Collector {
 impl Collector {
     /// The turn that was kept.
     pub(crate) fn whole(self) -> Whole {
-        let mut message = self.builder.into_message(None);
-        // A block that never got content does not exist.
-        message.content.retain(|block| match block {
-            Block::Text {
-                text,
-                citations,
-                signature,
-                ..
-            } => !text.is_empty() || !citations.is_empty() || signature.is_some(),
-            Block::Thinking { text, signature } => !text.is_empty() || signature.is_some(),
-            _ => true,
-        });
         Whole {
-            message,
+            message: self.builder.into_message(None),
             facts: self.facts,
         }
     }
@@ -61,15 +49,8 @@ impl Voice for Collector {
         self.kinds.push(opening.kind());
         self.places.insert(index, place);
         match opening {
-            // Nothing of it may come.
-            Opening::Text => self.apply(Event::TextDelta {
-                index: place,
-                text: "",
-            }),
-            Opening::Thinking => self.apply(Event::ThinkingDelta {
-                index: place,
-                text: "",
-            }),
+            // They open at their first piece.
+            Opening::Text | Opening::Thinking => {}
             Opening::Tool { id, name, extra } => {
                 turn.calls += 1;
                 self.apply(Event::ToolUseStart {

@@ -1,7 +1,7 @@
 //! The bookkeeping of a turn that is said: which events may come, which have to wait, what only another
 //! wire can carry.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::note::{Note, NoteCode};
 use super::turn::Turn;
@@ -39,10 +39,8 @@ pub(crate) struct Speaker<V: Voice + ?Sized> {
     blocks: Vec<Block>,
     /// How many have not had their stop.
     open: usize,
-    /// The block that no other may be said beside, while it is open.
+    /// The block that no other may be said beside or before, for now.
     alone: Option<usize>,
-    /// Text and thinking that came, but of which nothing could be said yet.
-    unsaid: VecDeque<usize>,
     /// What waits for that block to close, by block. There is none unless `alone` is set.
     held: BTreeMap<usize, EventLog>,
     /// Extensions that came before the start.
@@ -59,7 +57,6 @@ impl<V: Voice + ?Sized> Speaker<V> {
             blocks: Vec::new(),
             open: 0,
             alone: None,
-            unsaid: VecDeque::new(),
             held: BTreeMap::new(),
             early: EventLog::default(),
             usage: None,
@@ -261,11 +258,8 @@ impl<V: Voice + ?Sized> Speaker<V> {
                     is_said: false,
                 });
                 self.open += 1;
-                if self.alone.is_none() && self.voice.is_exclusive(kind) {
-                    self.alone = Some(index);
-                }
-                if matches!(kind, BlockKind::Text | BlockKind::Thinking) {
-                    self.unsaid.push_back(index);
+                if self.alone.is_none() {
+                    self.enter(index, kind);
                 }
             } else if matches!(event, Event::ContentBlockStop { .. }) {
                 self.blocks[index].is_open = false;
@@ -304,9 +298,7 @@ impl<V: Voice + ?Sized> Speaker<V> {
         while self.alone.is_none()
             && let Some((index, log)) = self.held.pop_first()
         {
-            if self.voice.is_exclusive(self.blocks[index].kind) {
-                self.alone = Some(index);
-            }
+            self.enter(index, self.blocks[index].kind);
             for event in log.iter() {
                 self.say(event, out);
             }
@@ -441,37 +433,28 @@ impl<V: Voice + ?Sized> Speaker<V> {
     /// Opens a text or thinking block that begins with something else than its text.
     fn open_late(&mut self, index: usize, out: &mut Vec<u8>) {
         if !self.blocks[index].is_said {
-            self.open_block(index, self.opening_of(index), out);
+            let opening = match self.blocks[index].kind {
+                BlockKind::Text => Opening::Text,
+                _ => Opening::Thinking,
+            };
+            self.open_block(index, opening, out);
         }
     }
 
-    fn opening_of(&self, index: usize) -> Opening<'static> {
-        match self.blocks[index].kind {
-            BlockKind::Text => Opening::Text,
-            _ => Opening::Thinking,
-        }
-    }
-
-    /// Opens a block that came but was not said, if it may still be.
-    fn open_unsaid(&mut self, first: usize, out: &mut Vec<u8>) {
-        let block = &mut self.blocks[first];
-        if block.is_open && !self.held.contains_key(&first) {
-            block.is_said = true;
-            let opening = self.opening_of(first);
-            self.voice.open(&mut self.turn, first, opening, out);
+    /// Makes a block the one that others wait for: to its end where it has to be alone, else until it is
+    /// said, because a text or thinking block may begin with what is left out.
+    fn enter(&mut self, index: usize, kind: BlockKind) {
+        let opens_late = matches!(kind, BlockKind::Text | BlockKind::Thinking);
+        if opens_late || self.voice.is_exclusive(kind) {
+            self.alone = Some(index);
         }
     }
 
     fn open_block(&mut self, index: usize, opening: Opening<'_>, out: &mut Vec<u8>) {
         self.blocks[index].is_said = true;
-        // One that began with nothing that can be said comes before this one all the same.
-        while let Some(&first) = self.unsaid.front()
-            && first < index
-        {
-            self.unsaid.pop_front();
-            self.open_unsaid(first, out);
+        if self.alone == Some(index) && !self.voice.is_exclusive(opening.kind()) {
+            self.alone = None;
         }
-        self.unsaid.retain(|&unsaid| unsaid != index);
         self.voice.open(&mut self.turn, index, opening, out);
     }
 }
