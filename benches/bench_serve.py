@@ -40,7 +40,7 @@ END = b"0\r\n\r\n"
 CLIENTS = 50
 SECONDS = 3.0
 
-TURNS = {
+TURNS: dict[str, tuple[inputs.DialectName, inputs.DialectName]] = {
     "recorded Chat, as recorded": ("openai-chat", "openai-chat"),
     "recorded Chat as Anthropic": ("openai-chat", "anthropic"),
     "recorded Chat as Responses": ("openai-chat", "openai-responses"),
@@ -66,11 +66,11 @@ def asked(dialect: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Callable[[str], str]]:
+def served() -> Iterator[Callable[[inputs.DialectName], str]]:
     """The URL of a server that serves the standard stream of a dialect again and again."""
     threads: dict[str, ServerThread] = {}
 
-    def served(dialect: str) -> str:
+    def served(dialect: inputs.DialectName) -> str:
         if dialect not in threads:
             turn = turn_of("turn", inputs.make(dialect).body)
             threads[dialect] = ServerThread(Application(TurnLibrary([turn], loop=True)))
@@ -96,7 +96,9 @@ class Bare:
 
 
 @pytest.mark.parametrize("what", TURNS)
-def test_requests_per_second(meter: Meter, served: Callable[[str], str], what: str) -> None:
+def test_requests_per_second(
+    meter: Meter, served: Callable[[inputs.DialectName], str], what: str
+) -> None:
     recorded, spoken = TURNS[what]
     url, request = served(recorded), asked(spoken)
 
@@ -109,7 +111,9 @@ def test_requests_per_second(meter: Meter, served: Callable[[str], str], what: s
     meter.note(f"served: {what}", meter.once(rate), RATE, note)
 
 
-def test_beside_the_framework_alone(meter: Meter, served: Callable[[str], str]) -> None:
+def test_beside_the_framework_alone(
+    meter: Meter, served: Callable[[inputs.DialectName], str]
+) -> None:
     body = inputs.make("openai-chat").body
     request = asked("openai-chat")
     bare = ServerThread(Bare(body))

@@ -155,9 +155,7 @@ def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _stop(
-    said: Expected, reason: StopReason, target: Dialect, *, lost_call: bool
-) -> StopReason:
+def _stop(said: Expected, reason: StopReason, target: Dialect, *, lost_call: bool) -> StopReason:
     if target is Dialect.GEMINI:
         if reason == "refusal" and not said.content:
             return "refusal"
