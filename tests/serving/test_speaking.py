@@ -139,7 +139,7 @@ def test_a_turn_that_failed_fails_in_every_dialect(replay_server, streams, diale
     assert (again.message, again.kind) == (failure.message, failure.kind)
     assert not again.before_content
     reply = ask(replay_server.url, dialect, stream=False)
-    assert reply.status == 529
+    assert reply.status == {"anthropic": 529}.get(dialect, 503)
     with pytest.raises(ProviderError, match=failure.message):
         turntape.parse_response(reply.body, dialect)
 
@@ -152,7 +152,7 @@ def failure_of(body, dialect):
 
 @pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("dialect", ASKED)
-@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize("after", [1, 2])
 def test_an_error_after_some_events(replay_server, streams, recorded, dialect, after):
     body = (streams / RECORDED[recorded]).read_bytes()
     replay_server.add(body, name="whole")
