@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 from turntape.errors import StreamError
 from turntape.events import DecodeWarning, SseEvent, StreamEvent, Usage
 from turntape.messages import AssistantMessage
+from turntape.notes import ReplayNote
 from turntape.replay.envelopes import (
     AssistantEnvelope,
     NativeToolCall,
@@ -23,7 +24,9 @@ __all__ = [
     "SecretStream",
     "SseDecoder",
     "StreamDecoder",
+    "StreamEncoder",
     "TapeFile",
+    "Transcoder",
     "__version__",
     "arrow_schema",
     "arrow_stream",
@@ -35,7 +38,9 @@ __all__ = [
     "decode_many",
     "decode_message",
     "detect_dialect",
+    "encode",
     "encode_assistant_envelope",
+    "encode_response",
     "encode_sse",
     "encode_tool_envelope",
     "explain_not_canonical",
@@ -226,6 +231,266 @@ class StreamDecoder:
     @property
     def is_terminal(self) -> bool:
         """Whether MessageStop was given."""
+
+@final
+class StreamEncoder:
+    r"""Says one turn as a provider's stream, event by event: the way back of StreamDecoder.
+
+    One encoder belongs to one thread at a time; several may run in parallel.
+
+    Args:
+        dialect: The dialect to speak, as a Dialect or its string value.
+        source: The dialect that the events came from; None if they are the target's own. What only that
+            one can carry (signatures, redacted thinking, extensions, citations, further members of
+            calls) is left out elsewhere, with a note.
+        created: When the response was created, in seconds since 1970, for dialects that tell.
+        include_usage: Whether Chat Completions gives the usage, as it does where the request asked for it.
+        reasoning_field: The member that holds the reasoning on Chat Completions, unless the events tell:
+            ``reasoning_content``, ``reasoning``, ``reasoning_text`` or ``reasoning_details``.
+        response_id: The response's id where the events have none; None for one that is made up from the model and
+            ``created``, with a note, where the dialect demands one.
+        model: The model where the events name none.
+
+    Raises:
+        EncodeError: The reasoning goes into no member of that name.
+        UnsayableDialect: The dialect is one that is read but not written.
+        ValueError: The dialect or the source is no dialect, or a number is out of range.
+
+    >>> from turntape import ContentBlockStop, MessageStart, MessageStop, TextDelta
+    >>> encoder = StreamEncoder("openai-chat")
+    >>> _ = encoder.feed(MessageStart("r1", "m"))
+    >>> print(encoder.feed(TextDelta(0, "Hi")).decode(), end="")
+    data: {"id":"r1","object":"chat.completion.chunk","created":0,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}
+    <BLANKLINE>
+    >>> encoder.feed(ContentBlockStop(0))
+    b''
+    >>> encoder.feed(MessageStop("end_turn", None, "done"))[-16:]
+    b'\n\ndata: [DONE]\n\n'
+    >>> encoder.finish(), encoder.is_terminal, encoder.notes
+    (b'', True, ())
+    """
+
+    def __new__(
+        cls,
+        dialect: Dialect | str,
+        *,
+        source: Dialect | str | None = None,
+        created: int = 0,
+        include_usage: bool = True,
+        reasoning_field: str = "reasoning_content",
+        response_id: str | None = None,
+        model: str | None = None,
+    ) -> StreamEncoder: ...
+    def feed(self, event: StreamEvent, /) -> bytes:
+        """Take the next event; return what the wire says for it, which may be nothing yet.
+
+        Where blocks of the events mix and the wire cannot mix them, what has to wait comes when the block
+        before it closes.
+
+        Raises:
+            EncodeError: The event does not fit those before it, or its raw JSON is none. The encoder is
+                as it was before.
+            TypeError: It is no event.
+            RuntimeError: Another thread is using this encoder.
+        """
+
+    def finish(self) -> bytes:
+        """End the events; return what is left to say.
+
+        A turn that has not stopped gets no end, so that the other side sees a stream that was cut.
+        """
+
+    def fail(self, error: BaseException | str, /) -> bytes:
+        """End the stream with a fault, in the provider's own form within a stream.
+
+        Args:
+            error: What failed, for instance the StreamError that a decoder raised: its ``kind`` and
+                ``status`` are said where it has them, else that the server failed; or the message alone.
+
+        Raises:
+            EncodeError: The turn has stopped, or the stream was ended before.
+            TypeError: It is neither an exception nor a text.
+        """
+
+    @property
+    def notes(self) -> tuple[ReplayNote, ...]:
+        """What could not be said as it was so far; ``index`` is the block."""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether MessageStop was said."""
+
+def encode(
+    events: Iterable[StreamEvent],
+    dialect: Dialect | str,
+    *,
+    source: Dialect | str | None = None,
+    created: int = 0,
+    include_usage: bool = True,
+    reasoning_field: str = "reasoning_content",
+    response_id: str | None = None,
+    model: str | None = None,
+    notes: list[ReplayNote] | None = None,
+) -> bytes:
+    r"""Say a turn as a provider's stream. The options are those of StreamEncoder.
+
+    Args:
+        events: The events in order; without a MessageStop the stream has no end.
+        dialect: The dialect to speak.
+        source: The dialect that the events came from; None if they are the target's own.
+        created: When the response was created, in seconds since 1970.
+        include_usage: Whether Chat Completions gives the usage.
+        reasoning_field: The member that holds the reasoning on Chat Completions.
+        response_id: The response's id where the events have none.
+        model: The model where the events name none.
+        notes: A list that gets a note on all that could not be said as it was.
+
+    Raises:
+        EncodeError: An event does not fit those before it, or its raw JSON is none.
+        UnsayableDialect: The dialect is one that is read but not written.
+        ValueError: The dialect or the source is no dialect, or a number is out of range.
+
+    >>> from turntape import decode
+    >>> body = b'data: {"id":"r1","model":"m","choices":[{"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n'
+    >>> events = decode(body, "openai-chat")
+    >>> decode(encode(events, "openai-chat"), "openai-chat") == events
+    True
+    >>> decode(encode(events, "anthropic", source="openai-chat"), "anthropic")[1]
+    TextDelta(index=0, text='Hi')
+    """
+
+def encode_response(
+    events: Iterable[StreamEvent],
+    dialect: Dialect | str,
+    *,
+    source: Dialect | str | None = None,
+    created: int = 0,
+    include_usage: bool = True,
+    reasoning_field: str = "reasoning_content",
+    response_id: str | None = None,
+    model: str | None = None,
+    notes: list[ReplayNote] | None = None,
+) -> bytes:
+    """Say a turn as the body of a response that is not streamed: see ``format_response``.
+
+    Raises:
+        EncodeError: An event does not fit those before it, its raw JSON is none, or the turn does not
+            stop.
+        UnsayableDialect: The dialect is one that is read but not written.
+    """
+
+@final
+class Transcoder:
+    r"""Rewrites one response from one provider's stream to another's, in pieces of any size.
+
+    A StreamDecoder and a StreamEncoder joined, without an object an event. What the target has to say
+    for a piece comes with that piece.
+
+    Args:
+        source: The dialect of the response that comes in, as a Dialect or its string value.
+        target: The dialect to speak.
+        choice: As for StreamDecoder, like the next six.
+        eof: What happens to a last event without its blank line.
+        max_event_bytes: How much data one event may have, in bytes.
+        strict: Whether the first warning fails the stream.
+        server_tools: Names of tools that the provider runs itself.
+        name_map: From tool names on the source's wire to those that the target is to say.
+        vendor: The host's name for the provider, kept on ``snapshot``.
+        created: As for StreamEncoder, like the rest.
+        include_usage: Whether Chat Completions gives the usage.
+        reasoning_field: The member that holds the reasoning on Chat Completions.
+        response_id: The response's id where the source has none.
+        model: The model where the source names none.
+
+    Raises:
+        EncodeError: The reasoning goes into no member of that name.
+        UnsayableDialect: The target is one that is read but not written.
+        ValueError: A dialect is none, or an option has no such value.
+
+    >>> transcoder = Transcoder("openai-chat", "anthropic")
+    >>> out = transcoder.feed(b'data: {"id":"r1","choices":[{"delta":{"content":"Hi"}}]}\n\n')
+    >>> print(out.decode().splitlines()[-2])
+    data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}
+    >>> try:
+    ...     transcoder.finish()
+    ... except StreamError as error:
+    ...     print(transcoder.fail(error).decode(), end="")
+    event: error
+    data: {"type":"error","error":{"type":"api_error","message":"the stream ended early: neither a finish reason nor [DONE] came"}}
+    <BLANKLINE>
+    """
+
+    def __new__(
+        cls,
+        source: Dialect | str,
+        target: Dialect | str,
+        *,
+        choice: int = 0,
+        eof: Literal["flush", "discard"] = "flush",
+        max_event_bytes: int | None = None,
+        strict: bool = False,
+        server_tools: Collection[str] | None = None,
+        name_map: Mapping[str, str] | None = None,
+        vendor: str | None = None,
+        created: int = 0,
+        include_usage: bool = True,
+        reasoning_field: str = "reasoning_content",
+        response_id: str | None = None,
+        model: str | None = None,
+    ) -> Transcoder: ...
+    def feed(self, data: _Data, /) -> bytes:
+        """Take the next piece of the source's body; return what the target says for it.
+
+        Raises:
+            StreamError: The source failed: at once if there was nothing to say before the failure in this
+                piece, else at the next call. ``fail`` tells the target.
+            EncodeError: The target has no way to take an event of the source, likewise.
+            ValueError: After ``finish``.
+            RuntimeError: Another thread is using this transcoder.
+        """
+
+    def finish(self) -> bytes:
+        """End the input; return what is left to say.
+
+        Raises:
+            StreamError: The source failed, or ended before the turn did. What was left to say comes with
+                ``fail`` or ``cut``.
+            EncodeError: As for ``feed``.
+        """
+
+    def fail(self, error: BaseException | str, /) -> bytes:
+        """End the target's stream with a fault, in the target's own form; see ``StreamEncoder.fail``.
+
+        Raises:
+            EncodeError: The turn has stopped, or the stream was ended before.
+            TypeError: It is neither an exception nor a text.
+        """
+
+    def cut(self) -> bytes:
+        """End the target's stream as one that broke off; return what is left to say.
+
+        After ``finish`` or ``feed`` has raised, this is what the target gets that is to see a cut where the
+        source had one. Doing so again says nothing more.
+        """
+
+    def snapshot(self) -> AssistantMessage:
+        """Return what has come so far, at any time, as a message that is not complete until it is."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the source has reported so far."""
+
+    @property
+    def warnings(self) -> tuple[DecodeWarning, ...]:
+        """What was odd in the source so far."""
+
+    @property
+    def notes(self) -> tuple[ReplayNote, ...]:
+        """What could not be said as it was so far; ``index`` is the block."""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the turn has stopped, and that was said."""
 
 def encode_sse(event: SseEvent, /, *, ascii_line_separators: bool = False) -> str:
     r"""Write one server-sent event, its blank line included.

@@ -7,7 +7,7 @@ import json
 import struct
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from hypothesis import strategies as st
 from tests.support.encoders import ENCODERS, WIRES, can_say
@@ -143,3 +143,9 @@ def said(draw: DrawFn) -> tuple[Turn, Wire, Stream]:
     able: list[Wire] = [wire for wire in WIRES if can_say(turn, wire)]
     wire = draw(st.sampled_from(able))
     return turn, wire, draw(streams(turn, wire))
+
+
+def said_plainly(turn: Turn, wire: Wire) -> bytes:
+    """Say a turn with the plainest habits that there are, in the first of the wire's framings."""
+    habits = Habits(cast("DrawFn", lambda _: 0))
+    return lay_out(ENCODERS[wire](turn, habits), habits, FRAMINGS[wire][0]).body

@@ -20,6 +20,7 @@ from turntape.cli.offload import offload
 from turntape.cli.repair import REPAIR_HELP, repair
 from turntape.cli.serve import SERVE_HELP, serve
 from turntape.cli.show import SHOW_HELP, show
+from turntape.cli.transcode import TRANSCODE_HELP, transcode
 
 __all__ = ["app", "run"]
 
@@ -32,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("decode", help=HELP, no_args_is_help=True)(decode)
+app.command("transcode", help=TRANSCODE_HELP, no_args_is_help=True)(transcode)
 app.command("convert", help=CONVERT_HELP, no_args_is_help=True)(convert)
 app.command("show", help=SHOW_HELP, no_args_is_help=True)(show)
 app.command("check", help=CHECK_HELP, no_args_is_help=True)(check)

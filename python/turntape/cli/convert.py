@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 import turntape
-from turntape.cli.complaints import complain, refuse
+from turntape.cli.complaints import complain
 from turntape.cli.ending import guarded
+from turntape.cli.named import name_input
 from turntape.cli.output import Output, clean
-from turntape.cli.sources import STANDARD_INPUT, ReadError, open_source
+from turntape.cli.sources import ReadError, open_source
 from turntape.wire.inbound.detect import request_dialect
 from turntape.wire.inbound.raw import Raw, source_text
 from turntape.wire.inbound.read import read_history, read_request
@@ -144,7 +145,7 @@ def convert(
     """Convert a request; the help text stands in ``CONVERT_HELP``, where it can hold line breaks."""
     with guarded():
         remarks = Output(sys.stderr)
-        label = _label(remarks, file)
+        label = name_input(remarks, file, "one request")
         work = _Conversion(remarks, turntape.Dialect(to))
         try:
             with open_source(file) as source:
@@ -166,22 +167,6 @@ def convert(
             _write(remarks, out, _indented(Raw(body)) if pretty else body)
             return
     raise typer.Exit(1)
-
-
-def _label(remarks: Output, file: str) -> str:
-    """Name the input; ends with a usage error where there is none."""
-    if file == STANDARD_INPUT:
-        return "standard input"
-    path = Path(file)
-    try:
-        is_folder, is_there = path.is_dir(), path.exists()
-    except OSError as error:
-        refuse(remarks, f"{clean(file)}: cannot be read: {error.strerror or error}")
-    if not is_there:
-        refuse(remarks, f"{clean(file)}: there is no such file")
-    if is_folder:
-        refuse(remarks, f"{clean(file)} is a folder: name the file of one request")
-    return clean(file)
 
 
 class _Conversion:

@@ -103,17 +103,24 @@ pub(crate) struct StreamEncoder {
 #[pymethods]
 impl StreamEncoder {
     #[new]
-    #[pyo3(signature = (dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), id = None, model = None))]
+    #[pyo3(signature = (dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None))]
     fn new(
         dialect: &Bound<'_, PyAny>,
         source: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = number)] created: u64,
         include_usage: bool,
         reasoning_field: String,
-        id: Option<String>,
+        response_id: Option<String>,
         model: Option<String>,
     ) -> PyResult<Self> {
-        let settings = settings(source, created, include_usage, reasoning_field, id, model)?;
+        let settings = settings(
+            source,
+            created,
+            include_usage,
+            reasoning_field,
+            response_id,
+            model,
+        )?;
         let inner = core::StreamEncoder::new(dialect_of(dialect)?, settings)
             .map_err(|error| errors::encode_error(dialect.py(), &error))?;
         Ok(Self {
@@ -177,7 +184,7 @@ impl StreamEncoder {
 
 /// Say a whole turn as a provider's stream.
 #[pyfunction]
-#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), id = None, model = None, notes = None))]
+#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None, notes = None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "the keyword arguments of one Python signature"
@@ -189,12 +196,19 @@ pub(crate) fn encode<'py>(
     #[pyo3(from_py_with = number)] created: u64,
     include_usage: bool,
     reasoning_field: String,
-    id: Option<String>,
+    response_id: Option<String>,
     model: Option<String>,
     notes: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = events.py();
-    let settings = settings(source, created, include_usage, reasoning_field, id, model)?;
+    let settings = settings(
+        source,
+        created,
+        include_usage,
+        reasoning_field,
+        response_id,
+        model,
+    )?;
     let mut encoder = core::StreamEncoder::new(dialect_of(dialect)?, settings)
         .map_err(|error| errors::encode_error(py, &error))?;
     with_bytes(|out| {
@@ -207,7 +221,7 @@ pub(crate) fn encode<'py>(
 
 /// Say a whole turn as the body of a response that is not streamed.
 #[pyfunction]
-#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), id = None, model = None, notes = None))]
+#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None, notes = None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "the keyword arguments of one Python signature"
@@ -219,13 +233,20 @@ pub(crate) fn encode_response<'py>(
     #[pyo3(from_py_with = number)] created: u64,
     include_usage: bool,
     reasoning_field: String,
-    id: Option<String>,
+    response_id: Option<String>,
     model: Option<String>,
     notes: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = events.py();
     let failed = |error: EncodeError| errors::encode_error(py, &error);
-    let settings = settings(source, created, include_usage, reasoning_field, id, model)?;
+    let settings = settings(
+        source,
+        created,
+        include_usage,
+        reasoning_field,
+        response_id,
+        model,
+    )?;
     let mut encoder = core::ResponseEncoder::new(dialect_of(dialect)?, settings).map_err(failed)?;
     feed_all(events, |event| encoder.feed(event))?;
     with_bytes(|out| {

@@ -56,7 +56,7 @@ impl Joint {
 #[pymethods]
 impl Transcoder {
     #[new]
-    #[pyo3(signature = (source, target, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), id = None, model = None))]
+    #[pyo3(signature = (source, target, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the keyword arguments of one Python signature"
@@ -74,7 +74,7 @@ impl Transcoder {
         #[pyo3(from_py_with = number)] created: u64,
         include_usage: bool,
         reasoning_field: String,
-        id: Option<String>,
+        response_id: Option<String>,
         model: Option<String>,
     ) -> PyResult<Self> {
         let settings = Settings::new(
@@ -92,7 +92,7 @@ impl Transcoder {
             created,
             include_usage,
             reasoning_field,
-            id,
+            response_id,
             model,
         )?;
         let encoder = StreamEncoder::new(dialect_of(target)?, speaking)
@@ -162,6 +162,14 @@ impl Transcoder {
         encoder
             .fail(&fault, out)
             .map_err(|error| errors::encode_error(py, &error))?;
+        Ok(guard.take(py))
+    }
+
+    /// End the target's stream as one that broke off; return what is left to say.
+    fn cut<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut guard = self.lock()?;
+        let Joint { encoder, out, .. } = &mut *guard;
+        encoder.finish(out);
         Ok(guard.take(py))
     }
 
