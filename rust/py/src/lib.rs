@@ -2,6 +2,7 @@
 
 mod arguments;
 mod arrow;
+mod build_facts;
 mod classes;
 mod data;
 mod decoder;
@@ -35,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
     module.add_class::<arrow::RowColumns>()?;
+    module.add_function(wrap_pyfunction!(build_facts::build_facts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
