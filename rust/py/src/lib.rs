@@ -2,6 +2,7 @@
 
 mod arguments;
 mod arrow;
+mod batch;
 mod build_facts;
 mod classes;
 mod data;
@@ -13,6 +14,7 @@ mod functions;
 mod instance;
 mod json_in;
 mod json_out;
+mod many;
 mod markers;
 mod messages;
 mod pairing;
@@ -46,7 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::decode_many, module)?)?;
+    module.add_function(wrap_pyfunction!(many::decode_many, module)?)?;
     module.add_function(wrap_pyfunction!(functions::parse_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
