@@ -42,7 +42,12 @@ def streams() -> None:
                 decoder.finish()
                 decoder.snapshot()
         cut = stream.body[: len(stream.body) * 2 // 3]
-        bodies = [stream.body, cut, *frames[:2], b'{"error":{"message":"busy","code":529}}'] * ROUNDS
+        bodies = [
+            stream.body,
+            cut,
+            *frames[:2],
+            b'{"error":{"message":"busy","code":529}}',
+        ] * ROUNDS
         turntape.decode_many(bodies, dialect, threads=2)
         turntape.assemble(turntape.decode(stream.body, dialect))
         turntape.detect_dialect(stream.body)

@@ -95,6 +95,7 @@ from turntape.wire.dialect import (
 
 if TYPE_CHECKING:
     from turntape._native import (
+        ArrowTable,
         SseDecoder,
         StreamDecoder,
         __version__,
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
         decode,
         decode_many,
         decode_message,
+        decode_to_arrow,
         detect_dialect,
         encode_assistant_envelope,
         encode_sse,
@@ -191,6 +193,10 @@ if TYPE_CHECKING:
     from turntape.artifacts.writer import (
         ArtifactWriter,
         OffloadedArtifact,
+    )
+    from turntape.build import (
+        BuildInfo,
+        build_info,
     )
     from turntape.conversation import (
         ContentBlock,
@@ -348,6 +354,7 @@ if TYPE_CHECKING:
     from turntape.wire.capability_rows import (
         CAPABILITIES,
     )
+    from turntape.wire.columns import DecodedTables
     from turntape.wire.inbound.read import (
         from_provider_messages,
         from_request,
@@ -383,6 +390,7 @@ __all__ = [
     "AbsolutePath",
     "Allowlist",
     "ArrowRows",
+    "ArrowTable",
     "ArtifactChunk",
     "ArtifactKind",
     "ArtifactPathPolicy",
@@ -396,6 +404,7 @@ __all__ = [
     "Audio",
     "AudioPart",
     "Base64Source",
+    "BuildInfo",
     "BuiltRequest",
     "CachePolicy",
     "Capabilities",
@@ -406,6 +415,7 @@ __all__ = [
     "ContentBlockStop",
     "CustomRecord",
     "DecodeWarning",
+    "DecodedTables",
     "Delete",
     "Dialect",
     "Document",
@@ -552,11 +562,13 @@ __all__ = [
     "aiter_events",
     "assemble",
     "build_abstract",
+    "build_info",
     "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
     "decode_message",
+    "decode_to_arrow",
     "default_result_name",
     "default_rules",
     "detect_dialect",
@@ -618,6 +630,7 @@ __all__ = [
 _LAZY = {
     "Allowlist": "turntape.artifacts.rules",
     "ArrowRows": "turntape.transcript.arrow",
+    "ArrowTable": "turntape._native",
     "ArtifactChunk": "turntape.artifacts.reading",
     "ArtifactKind": "turntape.artifacts.paths",
     "ArtifactPathPolicy": "turntape.artifacts.policy",
@@ -629,6 +642,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuildInfo": "turntape.build",
     "BuiltRequest": "turntape.wire.outbound.built",
     "CAPABILITIES": "turntape.wire.capability_rows",
     "CachePolicy": "turntape.requests",
@@ -639,6 +653,7 @@ _LAZY = {
     "CustomRecord": "turntape.conversation",
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES": "turntape.artifacts.abstract",
     "DELETE": "turntape.requests",
+    "DecodedTables": "turntape.wire.columns",
     "Delete": "turntape.requests",
     "Document": "turntape.media",
     "DocumentPart": "turntape.transcript.rows",
@@ -733,11 +748,13 @@ _LAZY = {
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
     "build_abstract": "turntape.artifacts.abstract",
+    "build_info": "turntape.build",
     "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",
     "decode_message": "turntape._native",
+    "decode_to_arrow": "turntape._native",
     "default_result_name": "turntape.artifacts.names",
     "default_rules": "turntape.artifacts.rule_pack",
     "detect_dialect": "turntape._native",

@@ -70,10 +70,6 @@ impl Batch {
         Ok(Self { bodies, ends })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.bodies.len()
-    }
-
     /// How many pieces there are.
     pub(crate) fn pieces(&self) -> usize {
         self.ends.len()

@@ -37,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<redact::SecretMatcher>()?;
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
+    module.add_class::<arrow::ArrowTable>()?;
     module.add_class::<arrow::RowColumns>()?;
     module.add_function(wrap_pyfunction!(build_facts::build_facts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
@@ -49,6 +50,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
     module.add_function(wrap_pyfunction!(many::decode_many, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::decode_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(functions::parse_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;
