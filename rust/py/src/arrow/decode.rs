@@ -71,11 +71,13 @@ fn columns(settings: &Settings, batch: &Batch, threads: usize) -> PyResult<Batch
     let mut results: Vec<Batches> = (0..batch.pieces()).map(|_| Batches::default()).collect();
     let work = |at| columns_of(settings, batch, at);
     share(batch.pieces(), threads, work, |done, _| -> PyResult<()> {
-        Python::attach(Python::check_signals)?;
-        for (at, piece) in done.drain(..) {
-            results[at] = piece.map_err(to_python)?;
-        }
-        Ok(())
+        Python::attach(|py| {
+            py.check_signals()?;
+            for (at, piece) in done.drain(..) {
+                results[at] = piece.map_err(to_python)?;
+            }
+            Ok(())
+        })
     })?;
     let (events, messages): (Vec<_>, Vec<_>) = results.into_iter().unzip();
     let join = |batches: Vec<Vec<_>>| batches.into_iter().flatten().collect();
