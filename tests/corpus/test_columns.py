@@ -9,12 +9,14 @@ import pytest
 from tests.support.columns import READERS, outcomes
 from tests.support.outcome import decode_whole
 
-from turntape import Dialect, decode_to_arrow
+from turntape import decode_to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.corpus.streams import Stream
+
+    from turntape import Dialect
 
 pytestmark = pytest.mark.corpus
 

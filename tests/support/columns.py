@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tests.support.outcome import Fault
+
     from turntape import ArrowTable, AssistantMessage, DecodedTables, StreamEvent
 
 Row = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -47,12 +48,29 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _show_build(asked: bool) -> None:
+    if asked:
+        for field, value in asdict(turntape.build_info()).items():
+            shown = " ".join(value) if isinstance(value, tuple) else value
+            print(f"{field}: {str(shown).lower() if isinstance(shown, bool) else shown}")
+        raise typer.Exit
+
+
 @app.callback()
 def _turntape(
     version: Annotated[
         bool,
         typer.Option(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    build_info: Annotated[
+        bool,
+        typer.Option(
+            "--build-info",
+            callback=_show_build,
+            is_eager=True,
+            help="Show how the extension was built and exit.",
         ),
     ] = False,
 ) -> None:
