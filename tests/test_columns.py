@@ -38,8 +38,8 @@ def test_the_vectors(file, read):
     for case in cases(file):
         asked = [case.get("dialect", VECTORS[file]), case.get("options", {})]
         batches[json.dumps(asked, sort_keys=True)].append(body_of(case))
-    for asked, bodies in batches.items():
-        dialect, options = json.loads(asked)
+    for settled, bodies in batches.items():
+        dialect, options = json.loads(settled)
         expected = [decode_whole(body, dialect, **options) for body in bodies]
         assert outcomes(decode_to_arrow(bodies, dialect, **options), read) == expected
         tables = decode_to_arrow(bodies, dialect, strict=True, vendor="v", threads=2)
@@ -207,8 +207,9 @@ def test_the_usage_of_an_event_is_that_of_the_message():
     ],
 )
 def test_wrong_arguments(arguments, error, match):
+    called: dict[str, Any] = {"bodies": [CHAT], "dialect": "openai-chat", **arguments}
     with pytest.raises(error, match=match):
-        decode_to_arrow(**{"bodies": [CHAT], "dialect": "openai-chat", **arguments})
+        decode_to_arrow(**called)
 
 
 def test_without_a_library_that_reads_tables():

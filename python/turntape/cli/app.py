@@ -50,9 +50,10 @@ def _show_version(asked: bool) -> None:
 
 def _show_build(asked: bool) -> None:
     if asked:
-        for field, value in asdict(turntape.build_info()).items():
-            shown = " ".join(value) if isinstance(value, tuple) else value
-            print(f"{field}: {str(shown).lower() if isinstance(shown, bool) else shown}")
+        info = turntape.build_info()
+        facts = asdict(info) | {"target_features": " ".join(info.target_features)}
+        for name, value in facts.items():
+            print(f"{name}: {str(value).lower() if isinstance(value, bool) else value}")
         raise typer.Exit
 
 
