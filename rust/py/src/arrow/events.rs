@@ -2,20 +2,33 @@
 
 use std::sync::{Arc, LazyLock};
 
-use arrow_array::builder::UInt64Builder;
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, Int8Array, RecordBatch, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use turntape_core::event::{Event, EventLog, StopReason, Terminal};
 
-use super::named::{NamedColumn, Names as Values, named_type, names};
-use super::parts::{MOST_BYTES, Names, Text, TextColumns, text_fields, write_counts};
+use super::named::{Names as Values, named, named_type, names};
+use super::parts::{MOST_BYTES, Names, text_fields, write_counts};
+use super::sparse::{Numbers, RareNames, RareTexts, Texts};
 
-/// How many rows a batch has at most.
-const MOST_ROWS: usize = 128 * 1024;
+/// With so many rows a batch is full: it takes none of another log.
+const FULL_ROWS: usize = 128 * 1024;
 
 const TEXTS: Names<3> = [("text", true), ("id", true), ("name", true)];
 
-/// The types of events, each at the place that [`facts`] gives it.
+// The types of events, as places in their list.
+const MESSAGE_START: i8 = 0;
+const TEXT_DELTA: i8 = 1;
+const THINKING_DELTA: i8 = 2;
+const SIGNATURE_DELTA: i8 = 3;
+const REDACTED_THINKING: i8 = 4;
+const TOOL_USE_START: i8 = 5;
+const INPUT_JSON_DELTA: i8 = 6;
+const CITATION: i8 = 7;
+const EXTENSION: i8 = 8;
+const CONTENT_BLOCK_STOP: i8 = 9;
+const USAGE: i8 = 10;
+const MESSAGE_STOP: i8 = 11;
+
 static TYPES: Values = Values::new(|| {
     names(&[
         "message_start",
@@ -74,18 +87,21 @@ impl EventColumns {
         first: usize,
         log: &EventLog,
     ) -> Result<(), ArrowError> {
-        for (at, event) in log.iter().enumerate() {
-            if self.held.body.len() >= MOST_ROWS || self.held.texts.bytes() >= MOST_BYTES {
-                let full = std::mem::replace(&mut self.held, Held::new());
-                self.batches.push(full.finish()?);
-            }
-            self.held.push(body, first + at, event);
+        if self.held.rows() >= FULL_ROWS || self.held.text.bytes() >= MOST_BYTES {
+            let full = std::mem::replace(&mut self.held, Held::new());
+            self.batches.push(full.finish()?);
         }
+        for event in log.iter() {
+            self.held.push(event);
+        }
+        self.held.body.resize(self.held.rows(), body as u64);
+        let numbers = first as u64..(first + log.len()) as u64;
+        self.held.event.extend(numbers);
         Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
-        if !self.held.body.is_empty() {
+        if self.held.rows() > 0 {
             self.batches.push(self.held.finish()?);
         }
         Ok(self.batches)
@@ -95,11 +111,13 @@ impl EventColumns {
 struct Held {
     body: Vec<u64>,
     event: Vec<u64>,
-    kind: NamedColumn,
-    index: UInt64Builder,
-    texts: TextColumns<{ TEXTS.len() }>,
-    stop_reason: NamedColumn,
-    terminal: NamedColumn,
+    kind: Vec<i8>,
+    index: Numbers,
+    text: Texts,
+    id: RareTexts,
+    name: RareTexts,
+    stop_reason: RareNames,
+    terminal: RareNames,
     /// Where the counters of a usage are written.
     scratch: String,
 }
@@ -109,97 +127,99 @@ impl Held {
         Self {
             body: Vec::new(),
             event: Vec::new(),
-            kind: NamedColumn::new(&TYPES),
-            index: UInt64Builder::new(),
-            texts: TextColumns::new(),
-            stop_reason: NamedColumn::new(&STOP_REASONS),
-            terminal: NamedColumn::new(&TERMINALS),
+            kind: Vec::new(),
+            index: Numbers::new(),
+            text: Texts::new(),
+            id: RareTexts::new(),
+            name: RareTexts::new(),
+            stop_reason: RareNames::new(&STOP_REASONS),
+            terminal: RareNames::new(&TERMINALS),
             scratch: String::new(),
         }
     }
 
-    fn push(&mut self, body: usize, at: usize, event: Event<'_>) {
-        self.scratch.clear();
-        let facts = facts(event, &mut self.scratch);
-        self.body.push(body as u64);
-        self.event.push(at as u64);
-        self.kind.push(Some(facts.kind));
-        self.index
-            .append_option(facts.index.map(|index| index as u64));
-        self.texts
-            .push(&facts.texts.map(|text| text.map(Text::Plain)));
-        self.stop_reason
-            .push(facts.stop.map(|(reason, _)| reason as usize));
-        self.terminal
-            .push(facts.stop.map(|(_, terminal)| terminal as usize));
+    fn rows(&self) -> usize {
+        self.kind.len()
     }
 
-    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        let [text, id, name] = self.texts.finish();
+    fn push(&mut self, event: Event<'_>) {
+        match event {
+            Event::TextDelta { index, text } => self.piece(TEXT_DELTA, index, text),
+            Event::ThinkingDelta { index, text } => self.piece(THINKING_DELTA, index, text),
+            Event::InputJsonDelta {
+                index,
+                partial_json,
+            } => self.piece(INPUT_JSON_DELTA, index, partial_json),
+            Event::SignatureDelta { index, signature } => {
+                self.piece(SIGNATURE_DELTA, index, signature);
+            }
+            Event::RedactedThinking { index, data } => self.piece(REDACTED_THINKING, index, data),
+            Event::Citation { index, json } => self.piece(CITATION, index, json),
+            Event::MessageStart { id, model } => {
+                self.id.put(self.rows(), id);
+                self.name.put(self.rows(), model);
+                self.row(MESSAGE_START, None, None);
+            }
+            Event::ToolUseStart {
+                index,
+                id,
+                name,
+                extra,
+            } => {
+                self.id.put(self.rows(), Some(id));
+                self.name.put(self.rows(), Some(name));
+                self.row(TOOL_USE_START, Some(index), extra);
+            }
+            Event::Extension { index, kind, json } => {
+                self.name.put(self.rows(), Some(kind));
+                self.row(EXTENSION, index, Some(json));
+            }
+            Event::ContentBlockStop { index } => self.row(CONTENT_BLOCK_STOP, Some(index), None),
+            Event::Usage(usage) => {
+                let mut counts = std::mem::take(&mut self.scratch);
+                counts.clear();
+                write_counts(usage, &mut counts);
+                self.row(USAGE, None, Some(&counts));
+                self.scratch = counts;
+            }
+            Event::MessageStop {
+                stop_reason,
+                raw_reason,
+                terminal,
+            } => {
+                self.stop_reason.put(self.rows(), stop_reason as i8);
+                self.terminal.put(self.rows(), terminal as i8);
+                self.row(MESSAGE_STOP, None, raw_reason);
+            }
+        }
+    }
+
+    #[inline]
+    fn piece(&mut self, kind: i8, index: usize, text: &str) {
+        self.kind.push(kind);
+        self.index.push(index);
+        self.text.push(text);
+    }
+
+    fn row(&mut self, kind: i8, index: Option<usize>, text: Option<&str>) {
+        self.kind.push(kind);
+        self.index.push_option(index);
+        self.text.push_option(text);
+    }
+
+    fn finish(self) -> Result<RecordBatch, ArrowError> {
+        let rows = self.rows();
         let columns: Vec<ArrayRef> = vec![
             Arc::new(UInt64Array::from(self.body)),
             Arc::new(UInt64Array::from(self.event)),
-            self.kind.finish()?,
-            Arc::new(self.index.finish()),
-            text,
-            id,
-            name,
-            self.stop_reason.finish()?,
-            self.terminal.finish()?,
+            named(Int8Array::from(self.kind), &TYPES)?,
+            self.index.finish(),
+            self.text.finish()?,
+            self.id.finish(rows)?,
+            self.name.finish(rows)?,
+            self.stop_reason.finish(rows)?,
+            self.terminal.finish(rows)?,
         ];
         RecordBatch::try_new(Arc::clone(schema()), columns)
-    }
-}
-
-/// What a row tells of an event.
-struct Facts<'a> {
-    /// Its place in [`TYPES`].
-    kind: usize,
-    index: Option<usize>,
-    texts: [Option<&'a str>; TEXTS.len()],
-    stop: Option<(StopReason, Terminal)>,
-}
-
-fn facts<'a>(event: Event<'a>, scratch: &'a mut String) -> Facts<'a> {
-    let (kind, index, texts) = match event {
-        Event::MessageStart { id, model } => (0, None, [None, id, model]),
-        Event::TextDelta { index, text } => (1, Some(index), [Some(text), None, None]),
-        Event::ThinkingDelta { index, text } => (2, Some(index), [Some(text), None, None]),
-        Event::SignatureDelta { index, signature } => {
-            (3, Some(index), [Some(signature), None, None])
-        }
-        Event::RedactedThinking { index, data } => (4, Some(index), [Some(data), None, None]),
-        Event::ToolUseStart {
-            index,
-            id,
-            name,
-            extra,
-        } => (5, Some(index), [extra, Some(id), Some(name)]),
-        Event::InputJsonDelta {
-            index,
-            partial_json,
-        } => (6, Some(index), [Some(partial_json), None, None]),
-        Event::Citation { index, json } => (7, Some(index), [Some(json), None, None]),
-        Event::Extension { index, kind, json } => (8, index, [Some(json), None, Some(kind)]),
-        Event::ContentBlockStop { index } => (9, Some(index), [None; 3]),
-        Event::Usage(usage) => {
-            write_counts(usage, scratch);
-            (10, None, [Some(scratch.as_str()), None, None])
-        }
-        Event::MessageStop { raw_reason, .. } => (11, None, [raw_reason, None, None]),
-    };
-    let stop = match event {
-        Event::MessageStop {
-            stop_reason,
-            terminal,
-            ..
-        } => Some((stop_reason, terminal)),
-        _ => None,
-    };
-    Facts {
-        kind,
-        index,
-        texts,
-        stop,
     }
 }

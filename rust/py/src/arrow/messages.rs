@@ -206,13 +206,12 @@ impl Held {
             });
         }
         self.blocks.push(message.content.iter().map(texts_of));
-        self.stop_reason.push(Some(message.stop_reason as usize));
+        self.stop_reason.push(Some(message.stop_reason as i8));
         self.terminal
-            .push(message.terminal.map(|terminal| terminal as usize));
+            .push(message.terminal.map(|terminal| terminal as i8));
         self.usage.push(message.usage.map(counts));
         self.complete.append_value(message.complete);
-        self.dialect
-            .push(Dialect::ALL.iter().position(|known| *known == dialect));
+        self.dialect.push(Some(dialect as i8));
         self.warnings.push(decoded.warnings.iter().map(words_of));
         let offsets = decoded.warnings.iter().map(|warning| warning.offset);
         self.warning_offset.extend(offsets);

@@ -8,6 +8,7 @@ mod messages;
 mod named;
 mod parts;
 mod reader;
+mod sparse;
 mod table;
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow_array::builder::Int8Builder;
 use arrow_array::types::Int8Type;
-use arrow_array::{ArrayRef, DictionaryArray, StringArray};
+use arrow_array::{ArrayRef, DictionaryArray, Int8Array, StringArray};
 use arrow_schema::{ArrowError, DataType};
 
 /// An array of names, at most 127, made when it is first needed.
@@ -20,7 +20,7 @@ pub(super) fn named_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
 }
 
-/// A column of names.
+/// A column of names, of which any may be null.
 pub(super) struct NamedColumn {
     names: &'static Names,
     keys: Int8Builder,
@@ -35,14 +35,17 @@ impl NamedColumn {
     }
 
     /// Adds the name at that place of the list.
-    pub(super) fn push(&mut self, place: Option<usize>) {
-        self.keys
-            .append_option(place.and_then(|place| i8::try_from(place).ok()));
+    pub(super) fn push(&mut self, place: Option<i8>) {
+        self.keys.append_option(place);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let keys = self.keys.finish();
-        let column = DictionaryArray::<Int8Type>::try_new(keys, Arc::clone(self.names))?;
-        Ok(Arc::new(column))
+        named(self.keys.finish(), self.names)
     }
+}
+
+/// A column of the names at these places of a list.
+pub(super) fn named(keys: Int8Array, names: &'static Names) -> Result<ArrayRef, ArrowError> {
+    let column = DictionaryArray::<Int8Type>::try_new(keys, Arc::clone(names))?;
+    Ok(Arc::new(column))
 }
