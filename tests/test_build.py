@@ -68,10 +68,13 @@ def test_it_is_imported_at_first_use():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-@pytest.mark.skipif(
+source_tree = pytest.mark.skipif(
     not (ROOT / "benches" / "train.py").is_file(),
     reason="benches/ is not here: these are the tests of an installed package",
 )
+
+
+@source_tree
 def test_the_training_runs_with_nothing_but_turntape():
     code = (
         "import runpy, sys\n"
@@ -81,3 +84,50 @@ def test_the_training_runs_with_nothing_but_turntape():
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env=environment, cwd=ROOT)
+
+
+@source_tree
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+@pytest.mark.parametrize(("fitting", "found"), [("19", "19"), ("21", "21"), ("9", "9"), ("", None)])
+def test_a_tool_that_fits_is_found(fitting, found, tmp_path):
+    """With stand-ins for the compiler, and for tools of which one reads what it measures."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    scripts = {
+        # A build gives a program; with a measured one a run leaves a file behind.
+        "rustc": 'case "$*" in *sysroot*) echo /none; exit;; esac\n'
+        'for word in "$@"; do case "$word" in\n'
+        "    -Cprofile-generate=*) raw=${word#*=};;\n"
+        '    -Cprofile-use=*) grep -q merged "${word#*=}" || exit 1;;\n'
+        "esac; last=$word; done\n"
+        'echo "#!/bin/sh\nmkdir -p $raw; echo raw > $raw/a.profraw" > "$last"; chmod +x "$last"\n',
+    }
+    for version in ("9", "14", "19", "21"):
+        good = 'grep -q raw "$4" && echo merged > "$3"' if version == fitting else "exit 1"
+        scripts[f"llvm-profdata-{version}"] = good
+    for name, script in scripts.items():
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin",
+        "PYTHONPATH": str(ROOT),
+        "LLVM_PROFDATA": "",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "benches.profdata"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+        cwd=tmp_path,
+    )
+    if found is None:
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "no llvm-profdata fits" in ended.stderr
+    else:
+        assert ended.returncode == 0, ended.stderr
+        [tool] = Path(ended.stdout.strip()).iterdir()
+        assert tool.resolve() == folder / f"llvm-profdata-{found}"
