@@ -11,6 +11,9 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 # The Cargo profile of the extension: `release` for measurements, `fast` for a quicker build.
 PROFILE ?= release
+# Whether a recorded profile guides the optimisation of the wheel: `auto` where a tool is found that
+# reads what this rustc measures, `1` or not at all, `0` never.
+PGO ?= auto
 # Processes that run the Python tests: a number, `auto` or `0` for none beside the first.
 PYTEST_WORKERS ?= auto
 # More arguments for pytest, such as `PYTEST_ARGS="-k framing"`.
@@ -45,7 +48,7 @@ TYPED_FOLDERS := $(wildcard python/turntape tests benches examples)
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
 		| awk 'BEGIN { FS = ":.*## " } { printf "  %-12s %s\n", $$1, $$2 }'
-	@printf '\nVariables: PYTHON PROFILE PYTEST_WORKERS PYTEST_ARGS FUZZ_SECONDS FUZZ_TOOLCHAIN (see the Makefile)\n'
+	@printf '\nVariables: PYTHON PROFILE PGO PYTEST_WORKERS PYTEST_ARGS FUZZ_SECONDS FUZZ_TOOLCHAIN (see the Makefile)\n'
 
 # The main job ---------------------------------------------------------------------------------
 
@@ -163,10 +166,24 @@ docs: build $(STAMPS)/docs ## Build the documentation into docs/_build/html and 
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going docs docs/_build/html
 	$(BIN)/python -m sphinx --builder doctest --fail-on-warning docs docs/_build/doctest
 
+# With a profile there are two builds and the training between them (benches/train.py), in an
+# environment of its own. `turntape.build_info()` tells which it was.
 .PHONY: wheel
-wheel: environment ## Build the wheel and the source distribution into dist/
+wheel: environment ## Build the wheel and the source distribution into dist/ (PGO=0 is quicker)
 	rm -rf dist
-	$(BIN)/maturin build --release --sdist --out dist
+	case "$(PGO)" in \
+		0) tool= ;; \
+		1) tool=$$($(BIN)/python -m benches.profdata) ;; \
+		auto) tool=$$($(BIN)/python -m benches.profdata) || tool= ;; \
+		*) echo "make wheel: PGO is auto, 1 or 0, not $(PGO)" >&2; exit 1 ;; \
+	esac; \
+	if [[ -n "$$tool" ]]; then \
+		PATH="$$tool:$$PATH" $(BIN)/maturin build --release --pgo --out dist; \
+		$(BIN)/maturin sdist --out dist; \
+	else \
+		echo "make wheel: without profile-guided optimisation"; \
+		$(BIN)/maturin build --release --sdist --out dist; \
+	fi
 
 # Only this target needs uv, and it gets its own environment for it. No index is written down.
 LOCK := target/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \

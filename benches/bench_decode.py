@@ -143,6 +143,25 @@ def test_decode_many(meter: Meter, stream: inputs.Stream) -> None:
     )
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_decode_many_of_one(meter: Meter, threads: int) -> None:
+    """What a call costs by itself: one short body, which gives threads nothing to share."""
+    body = (
+        b'data: {"id":"r1","model":"m","choices":[{"index":0,"delta":{"content":"Hi."}}]}\n\n'
+        b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+        b"data: [DONE]\n\n"
+    )
+    message = turntape.decode_message(body, "openai-chat")
+    assert message.complete
+    assert turntape.decode_many([body], "openai-chat", threads=threads) == [message]
+    meter.compare(
+        f"decode_many of one short body, threads={threads}, against decode_message",
+        lambda: turntape.decode_many([body], "openai-chat", threads=threads),
+        lambda: turntape.decode_message(body, "openai-chat"),
+        Target(),
+    )
+
+
 @pytest.mark.corpus
 @pytest.mark.parametrize("dialect", ["openai-chat", "anthropic"])
 def test_recorded(meter: Meter, dialect: inputs.DialectName) -> None:

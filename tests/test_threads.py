@@ -233,3 +233,130 @@ assert half.snapshot() == expected[0]
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_fork_goes_on_decoding():
     subprocess.run([sys.executable, "-c", FORK], input=CHAT.encode(), check=True, timeout=60)
+
+
+# Everything at once ------------------------------------------------------------------------------
+
+
+def everything(at: int) -> list[object]:
+    """Call what decodes in each of its ways; the results, in a form that can be compared."""
+    bodies = [body.encode() for body in BODIES * 4]
+    tables = turntape.decode_to_arrow(bodies, "openai-chat", threads=1 + at % 3)
+    tape = turntape.rows_to_arrow([turntape.TranscriptMessage.user("Which way?")])
+    for table in (tables.events, tables.messages, tape):
+        assert table.__arrow_c_stream__() is not None
+    envelope = turntape.encode_assistant_envelope(
+        "on it", [turntape.NativeToolCall("c", "n", "{}")]
+    )
+    decoder = SseDecoder()
+    return [
+        [decode_whole(body, "openai-chat") for body in bodies],
+        [decode_chunks(every(body, 7), "openai-chat") for body in bodies],
+        outcomes(turntape.decode_many(bodies, "openai-chat", threads=1 + at % 4)),
+        (tables.events.num_rows, tables.events.nbytes, tables.messages.num_rows),
+        decode_whole(ANTHROPIC, "anthropic"),
+        turntape.assemble(turntape.decode(ANTHROPIC, "anthropic")),
+        turntape.detect_dialect(ANTHROPIC),
+        decoder.feed(CHAT) + decoder.finish(),
+        turntape.parse_assistant_envelope(envelope),
+        turntape.split_image_parts("see [OH_IMAGE:a.png] and go"),
+        turntape.SecretRedactor().redact("nothing to hide").text,
+        turntape.build_info(),
+    ]
+
+
+def test_everything_at_once():
+    """No result depends on what other threads do, and no exception of one reaches another."""
+    expected = everything(0)
+
+    def work(at: int) -> bool:
+        for turn in range(4):
+            assert everything(at + turn) == expected
+            with pytest.raises(TypeError):
+                turntape.decode_many([CHAT, None], "openai-chat", threads=2)  # type: ignore[list-item]
+            with pytest.raises(turntape.ProviderError):
+                turntape.decode(REFUSED, "openai-chat")
+        return True
+
+    assert all(in_threads(work))
+
+
+def test_the_first_use_in_many_threads_at_once():
+    """What is looked up once, such as classes, is looked up by several threads: in a fresh process."""
+    code = (
+        "import sys, threading, turntape\n"
+        "body = sys.stdin.buffer.read()\n"
+        "barrier = threading.Barrier(8)\n"
+        "found = []\n"
+        "def work():\n"
+        "    barrier.wait()\n"
+        "    found.append(turntape.decode_many([body] * 4, 'openai-chat', threads=2))\n"
+        "threads = [threading.Thread(target=work) for _ in range(8)]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()\n"
+        "assert len(found) == 8 and all(each == found[0] for each in found), found\n"
+    )
+    subprocess.run([sys.executable, "-c", code], input=CHAT.encode(), check=True, timeout=60)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_batch_beside_a_thread_that_computes(threads):
+    """Whoever waits for the interpreter too long makes its objects at the end: the same ones."""
+    whole = CHAT.removesuffix("data: [DONE]\n\n")
+    bodies = [whole * (200 + at % 3) + str(at) for at in range(60)]
+    expected = turntape.decode_many(bodies, "openai-chat")
+    done = threading.Event()
+
+    def compute() -> None:
+        while not done.is_set():
+            sum(range(100))
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        for _ in range(3):
+            found = turntape.decode_many(bodies, "openai-chat", threads=threads)
+            assert outcomes(found) == outcomes(expected)
+    finally:
+        done.set()
+        thread.join()
+
+
+INTERRUPTED = """
+import _thread, sys, threading, turntape
+function, threads = getattr(turntape, sys.argv[1]), int(sys.argv[2])
+turn = sys.stdin.buffer.read()
+body = b": ping\\n\\n" * 100_000 + turn
+started = threading.Event()
+
+def bodies():
+    # By far more than can be decoded while a test waits.
+    for _ in range(1_000_000):
+        yield body
+    started.set()
+
+def interrupt():
+    started.wait()
+    # The signal is pending from now on, whether the call has begun or not.
+    _thread.interrupt_main()
+
+threading.Thread(target=interrupt).start()
+try:
+    function(bodies(), "openai-chat", threads=threads)
+except KeyboardInterrupt:
+    assert turntape.decode_many([turn], "openai-chat")[0].complete
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("function", ["decode_many", "decode_to_arrow"])
+def test_a_batch_is_interrupted(function, threads):
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, function, threads],
+        input=CHAT.encode(),
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    assert ended.stdout.split() == [b"interrupted"]

@@ -99,6 +99,7 @@ from turntape.wire.dialect import (
 
 if TYPE_CHECKING:
     from turntape._native import (
+        ArrowTable,
         SseDecoder,
         StreamDecoder,
         StreamEncoder,
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         decode,
         decode_many,
         decode_message,
+        decode_to_arrow,
         detect_dialect,
         encode,
         encode_assistant_envelope,
@@ -194,10 +196,16 @@ if TYPE_CHECKING:
         redact_message,
         redact_row,
     )
-    from turntape.artifacts.sweep import offload_transcript
+    from turntape.artifacts.sweep import (
+        offload_transcript,
+    )
     from turntape.artifacts.writer import (
         ArtifactWriter,
         OffloadedArtifact,
+    )
+    from turntape.build import (
+        BuildInfo,
+        build_info,
     )
     from turntape.conversation import (
         ContentBlock,
@@ -267,7 +275,10 @@ if TYPE_CHECKING:
         ToolChoice,
         ToolDef,
     )
-    from turntape.transcript.arrow import ArrowRows, rows_to_arrow
+    from turntape.transcript.arrow import (
+        ArrowRows,
+        rows_to_arrow,
+    )
     from turntape.transcript.codec import (
         LosslessCodec,
         TranscriptCodec,
@@ -347,8 +358,12 @@ if TYPE_CHECKING:
         native_transcript_to_messages,
         validate_native,
     )
-    from turntape.turns import turn_events
-    from turntape.wire.batches import iter_batch_results
+    from turntape.turns import (
+        turn_events,
+    )
+    from turntape.wire.batches import (
+        iter_batch_results,
+    )
     from turntape.wire.capabilities import (
         Capabilities,
         CapabilityTable,
@@ -357,7 +372,12 @@ if TYPE_CHECKING:
     from turntape.wire.capability_rows import (
         CAPABILITIES,
     )
-    from turntape.wire.faults import format_error
+    from turntape.wire.columns import (
+        DecodedTables,
+    )
+    from turntape.wire.faults import (
+        format_error,
+    )
     from turntape.wire.inbound.read import (
         from_provider_messages,
         from_request,
@@ -368,7 +388,9 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.built import (
         BuiltRequest,
     )
-    from turntape.wire.responses import format_response
+    from turntape.wire.responses import (
+        format_response,
+    )
     from turntape.wire.streams import (
         AsyncEventStream,
         EventStream,
@@ -394,6 +416,7 @@ __all__ = [
     "AbsolutePath",
     "Allowlist",
     "ArrowRows",
+    "ArrowTable",
     "ArtifactChunk",
     "ArtifactKind",
     "ArtifactPathPolicy",
@@ -408,6 +431,7 @@ __all__ = [
     "AudioPart",
     "Base64Source",
     "BatchLineError",
+    "BuildInfo",
     "BuiltRequest",
     "CachePolicy",
     "Capabilities",
@@ -418,6 +442,7 @@ __all__ = [
     "ContentBlockStop",
     "CustomRecord",
     "DecodeWarning",
+    "DecodedTables",
     "Delete",
     "Dialect",
     "Document",
@@ -569,11 +594,13 @@ __all__ = [
     "aiter_events",
     "assemble",
     "build_abstract",
+    "build_info",
     "build_request",
     "count_image_parts",
     "decode",
     "decode_many",
     "decode_message",
+    "decode_to_arrow",
     "default_result_name",
     "default_rules",
     "detect_dialect",
@@ -640,6 +667,7 @@ __all__ = [
 _LAZY = {
     "Allowlist": "turntape.artifacts.rules",
     "ArrowRows": "turntape.transcript.arrow",
+    "ArrowTable": "turntape._native",
     "ArtifactChunk": "turntape.artifacts.reading",
     "ArtifactKind": "turntape.artifacts.paths",
     "ArtifactPathPolicy": "turntape.artifacts.policy",
@@ -651,6 +679,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BuildInfo": "turntape.build",
     "BuiltRequest": "turntape.wire.outbound.built",
     "CAPABILITIES": "turntape.wire.capability_rows",
     "CachePolicy": "turntape.requests",
@@ -661,6 +690,7 @@ _LAZY = {
     "CustomRecord": "turntape.conversation",
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES": "turntape.artifacts.abstract",
     "DELETE": "turntape.requests",
+    "DecodedTables": "turntape.wire.columns",
     "Delete": "turntape.requests",
     "Document": "turntape.media",
     "DocumentPart": "turntape.transcript.rows",
@@ -757,11 +787,13 @@ _LAZY = {
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
     "build_abstract": "turntape.artifacts.abstract",
+    "build_info": "turntape.build",
     "build_request": "turntape.wire.outbound.build",
     "count_image_parts": "turntape._native",
     "decode": "turntape._native",
     "decode_many": "turntape._native",
     "decode_message": "turntape._native",
+    "decode_to_arrow": "turntape._native",
     "default_result_name": "turntape.artifacts.names",
     "default_rules": "turntape.artifacts.rule_pack",
     "detect_dialect": "turntape._native",

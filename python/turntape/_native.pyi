@@ -16,9 +16,11 @@ from turntape.replay.envelopes import (
 )
 from turntape.replay.markers import ImagePart, TextPart
 from turntape.transcript.rows import TranscriptMessage
+from turntape.wire.columns import DecodedTables
 from turntape.wire.dialect import Dialect
 
 __all__ = [
+    "ArrowTable",
     "RowColumns",
     "SecretMatcher",
     "SecretStream",
@@ -31,12 +33,14 @@ __all__ = [
     "arrow_schema",
     "arrow_stream",
     "assemble",
+    "build_facts",
     "check_arguments",
     "complete_arguments",
     "count_image_parts",
     "decode",
     "decode_many",
     "decode_message",
+    "decode_to_arrow",
     "detect_dialect",
     "encode",
     "encode_assistant_envelope",
@@ -69,6 +73,37 @@ _Allow: TypeAlias = tuple[list[str], list[str], str, bool]
 _Rule: TypeAlias = tuple[str, str, int, float, list[str], list[_Allow]]
 
 __version__: str
+
+@final
+class ArrowTable:
+    """A table in memory, for whatever reads the Arrow PyCapsule interface, as often as it likes.
+
+    It is handed to ``pyarrow.table``, ``polars.DataFrame``, and ``FROM`` of DuckDB, among others; they
+    share its memory where they can.
+    """
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the columns take, in bytes."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+
+    def __len__(self, /) -> int: ...
+    def __arrow_c_schema__(self) -> object:
+        """The schema, as a capsule named ``arrow_schema``."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The batches, as a capsule named ``arrow_array_stream``.
+
+        Args:
+            requested_schema: Not looked at: whoever wants other types casts to them.
+        """
 
 @final
 class SecretMatcher:
@@ -563,7 +598,7 @@ def decode_many(
     Args:
         bodies: The bodies.
         dialect: Their dialect.
-        threads: How many threads share the work; they end with the call.
+        threads: How many threads share the work, the caller's among them; the others end with the call.
         choice: As for StreamDecoder, like the rest.
         eof: What happens to a last event without its blank line.
         max_event_bytes: How much data one event may have, in bytes.
@@ -574,6 +609,48 @@ def decode_many(
 
     Returns:
         For each body its message, or the error that ``decode_message`` would raise.
+    """
+
+def decode_to_arrow(
+    bodies: Iterable[_Data],
+    dialect: Dialect | str,
+    *,
+    threads: int = 1,
+    choice: int = 0,
+    eof: Literal["flush", "discard"] = "flush",
+    max_event_bytes: int | None = None,
+    strict: bool = False,
+    server_tools: Collection[str] | None = None,
+    name_map: Mapping[str, str] | None = None,
+    vendor: str | None = None,
+) -> DecodedTables:
+    r"""Decode many whole bodies of one dialect into columns, the interpreter released meanwhile.
+
+    No Python object is made an event or a message. A stream that failed is no exception: its events up to
+    the failure and its message are rows as others are, and the column ``error`` of the messages tells why.
+
+    Args:
+        bodies: The bodies.
+        dialect: Their dialect.
+        threads: How many threads share the work, the caller's among them; the others end with the call.
+        choice: As for StreamDecoder, like the rest.
+        eof: What happens to a last event without its blank line.
+        max_event_bytes: How much data one event may have, in bytes.
+        strict: Whether the first warning fails a stream.
+        server_tools: Names of tools that the provider runs itself.
+        name_map: From tool names on the wire to the host's names.
+        vendor: The host's name for the provider, a column of the messages.
+
+    Returns:
+        The events and the messages; the page on columns has their schemas.
+
+    Raises:
+        TypeError: A body is neither bytes nor text.
+        ValueError: ``threads`` is below 1, the dialect is no dialect, or an option has no such value.
+
+    >>> body = b'data: {"choices":[{"delta":{"content":"Hi."}}]}\n\ndata: [DONE]\n\n'
+    >>> decode_to_arrow([body, body], "openai-chat").events.num_rows
+    8
     """
 
 def parse_response(
@@ -870,6 +947,9 @@ def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -
 
     False does not say that something is at fault: a row may be unusual, or a round very long.
     """
+
+def build_facts() -> dict[str, Any]:
+    """How the extension was built, by the names of ``BuildInfo``."""
 
 def arrow_schema() -> object:
     """The schema of the batches that ``RowColumns`` makes, in a capsule."""

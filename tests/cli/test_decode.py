@@ -48,6 +48,16 @@ def test_the_version_is_the_packages(run):
     assert (ended.status, ended.stdout) == (0, f"turntape {turntape.__version__}\n")
 
 
+def test_the_build_is_the_extensions(run):
+    ended = run("--build-info")
+    lines = dict(line.split(": ", 1) for line in ended.stdout.splitlines())
+    info = turntape.build_info()
+    assert (ended.status, list(lines)) == (0, list(type(info).__dataclass_fields__))
+    assert lines["version"] == turntape.__version__
+    assert lines["pgo"] == str(info.pgo).lower()
+    assert lines["target_features"].split() == list(info.target_features)
+
+
 def test_the_help_teaches(run):
     text = plain(run("decode", "--help", env={"COLUMNS": "100"}).stdout)
     for taught in (

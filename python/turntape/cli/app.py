@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -51,12 +52,30 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _show_build(asked: bool) -> None:
+    if asked:
+        info = turntape.build_info()
+        facts = asdict(info) | {"target_features": " ".join(info.target_features)}
+        for name, value in facts.items():
+            print(f"{name}: {str(value).lower() if isinstance(value, bool) else value}")
+        raise typer.Exit
+
+
 @app.callback()
 def _turntape(
     version: Annotated[
         bool,
         typer.Option(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    build_info: Annotated[
+        bool,
+        typer.Option(
+            "--build-info",
+            callback=_show_build,
+            is_eager=True,
+            help="Show how the extension was built and exit.",
         ),
     ] = False,
 ) -> None:

@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyString;
+use turntape_core::Dialect;
 
 use crate::instance::Class;
 
@@ -30,7 +31,8 @@ pub(crate) struct Classes {
     pub(crate) tool_use: Tagged<7>,
     pub(crate) provider_block: Tagged<3>,
     pub(crate) assistant_message: Class<12>,
-    pub(crate) dialect: Py<PyType>,
+    /// The members of `Dialect`, in the order of [`Dialect::ALL`].
+    pub(crate) dialects: Vec<Py<PyAny>>,
 }
 
 /// A class whose first field is the constant `type`.
@@ -62,10 +64,11 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
     CLASSES.get_or_try_init(py, || {
         let events = py.import("turntape.events")?;
         let messages = py.import("turntape.messages")?;
-        let dialect = py
-            .import("turntape.wire.dialect")?
-            .getattr("Dialect")?
-            .cast_into::<PyType>()?;
+        let dialect = py.import("turntape.wire.dialect")?.getattr("Dialect")?;
+        let dialects = Dialect::ALL
+            .iter()
+            .map(|known| Ok(dialect.call1((known.as_str(),))?.unbind()))
+            .collect::<PyResult<_>>()?;
         let delta = |name: &str, tag: &str, field: &str| {
             Tagged::new(&events, name, tag, ["type", "index", field])
         };
@@ -183,7 +186,7 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
                     "warnings",
                 ],
             )?,
-            dialect: dialect.unbind(),
+            dialects,
         })
     })
 }

@@ -65,7 +65,9 @@ pub(crate) fn dialect_of(dialect: &Bound<'_, PyAny>) -> PyResult<Dialect> {
 
 /// The Python `Dialect`.
 pub(crate) fn dialect_to_python(py: Python<'_>, dialect: Dialect) -> PyResult<Bound<'_, PyAny>> {
-    classes(py)?.dialect.bind(py).call1((dialect.as_str(),))
+    let members = &classes(py)?.dialects;
+    let at = Dialect::ALL.iter().position(|known| *known == dialect);
+    Ok(members[at.unwrap_or_default()].bind(py).clone())
 }
 
 /// An option that is a number: what does not fit is a wrong value, not an overflow.

@@ -1,12 +1,10 @@
 //! The functions over whole bodies.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 use turntape_core::Dialect;
 use turntape_core::assemble::Builder;
 use turntape_core::decoder::{Decoded, StreamDecoder};
@@ -119,12 +117,18 @@ pub(crate) fn decode_message<'py>(
     }
 }
 
-enum Outcome<'py> {
+/// A message, or the error in its place.
+pub(crate) enum Outcome<'py> {
     Message(Bound<'py, PyAny>),
     Error(Bound<'py, PyAny>),
 }
 
-fn outcome<'py>(py: Python<'py>, settings: &Settings, decoded: &Decoded) -> PyResult<Outcome<'py>> {
+/// What came of a body.
+pub(crate) fn outcome<'py>(
+    py: Python<'py>,
+    settings: &Settings,
+    decoded: &Decoded,
+) -> PyResult<Outcome<'py>> {
     let vendor = settings.vendor.as_deref();
     let message = messages::to_python(
         py,
@@ -142,109 +146,6 @@ fn outcome<'py>(py: Python<'py>, settings: &Settings, decoded: &Decoded) -> PyRe
             &PyList::empty(py),
         )?),
     })
-}
-
-/// Decode many whole bodies of one dialect, the interpreter released meanwhile.
-#[pyfunction]
-#[pyo3(signature = (bodies, dialect, *, threads = 1, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the keyword arguments of one Python signature"
-)]
-pub(crate) fn decode_many<'py>(
-    py: Python<'py>,
-    bodies: &Bound<'py, PyAny>,
-    dialect: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = number)] threads: usize,
-    #[pyo3(from_py_with = number)] choice: u64,
-    eof: &str,
-    #[pyo3(from_py_with = number)] max_event_bytes: Option<usize>,
-    strict: bool,
-    server_tools: Option<&Bound<'py, PyAny>>,
-    name_map: Option<HashMap<String, String>>,
-    vendor: Option<String>,
-) -> PyResult<Bound<'py, PyList>> {
-    if threads == 0 {
-        return Err(PyValueError::new_err("threads is at least 1"));
-    }
-    let settings = Settings::new(
-        dialect,
-        choice,
-        eof,
-        max_event_bytes,
-        strict,
-        server_tools,
-        name_map,
-        vendor,
-    )?;
-    let mut sources = Vec::new();
-    for body in bodies.try_iter()? {
-        sources.push(Body::new(&body?)?);
-    }
-    let decoded = py.detach(|| run_many(&settings, &sources, threads));
-    let mut results = Vec::with_capacity(decoded.len());
-    for decoded in &decoded {
-        results.push(match outcome(py, &settings, decoded)? {
-            Outcome::Message(object) | Outcome::Error(object) => object,
-        });
-    }
-    PyList::new(py, results)
-}
-
-/// A body that can be read without the interpreter.
-enum Body {
-    Shared(PyBackedBytes),
-    Owned(Vec<u8>),
-}
-
-impl Body {
-    fn new(body: &Bound<'_, PyAny>) -> PyResult<Self> {
-        match body.cast::<PyBytes>() {
-            Ok(bytes) => Ok(Self::Shared(PyBackedBytes::from(bytes.clone()))),
-            Err(_) => Ok(Self::Owned(bytes_of(body)?.into_owned())),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Shared(bytes) => bytes,
-            Self::Owned(bytes) => bytes,
-        }
-    }
-}
-
-fn run_many(settings: &Settings, bodies: &[Body], threads: usize) -> Vec<Decoded> {
-    // The threads take one body after the other, so that a long one does not hold up the rest.
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(body) = bodies.get(at) else {
-                return done;
-            };
-            done.push((at, settings.decoder().decode_message(body.bytes())));
-        }
-    };
-    let mut all: Vec<(usize, Decoded)> = if threads == 1 {
-        work()
-    } else {
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads.min(bodies.len()))
-                .map(|_| scope.spawn(work))
-                .collect();
-            handles
-                .into_iter()
-                .flat_map(|handle| {
-                    handle
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        })
-    };
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
 /// Read the whole body of a response that was not streamed.

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod arrow;
+mod batch;
+mod build_facts;
 mod classes;
 mod data;
 mod decoder;
@@ -13,6 +15,7 @@ mod functions;
 mod instance;
 mod json_in;
 mod json_out;
+mod many;
 mod markers;
 mod messages;
 mod pairing;
@@ -38,7 +41,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<redact::SecretMatcher>()?;
     module.add_class::<redact::SecretStream>()?;
     module.add_class::<tape::TapeFile>()?;
+    module.add_class::<arrow::ArrowTable>()?;
     module.add_class::<arrow::RowColumns>()?;
+    module.add_function(wrap_pyfunction!(build_facts::build_facts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
@@ -50,7 +55,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encoder::encode_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode, module)?)?;
     module.add_function(wrap_pyfunction!(functions::decode_message, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::decode_many, module)?)?;
+    module.add_function(wrap_pyfunction!(many::decode_many, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::decode_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(functions::parse_response, module)?)?;
     module.add_function(wrap_pyfunction!(functions::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(functions::detect_dialect, module)?)?;

@@ -124,6 +124,12 @@ impl StreamDecoder {
         self.state.snapshot()
     }
 
+    /// What came of the body, once it is finished.
+    #[must_use]
+    pub fn into_decoded(self) -> Decoded {
+        self.state.into_decoded()
+    }
+
     /// Reads the whole body of a response that was not streamed: the same message as its stream would
     /// have given.
     #[must_use]

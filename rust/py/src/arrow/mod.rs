@@ -1,20 +1,29 @@
-//! Rows of a tape as Arrow record batches, handed out through the Arrow `PyCapsule` interface.
+//! Rows of a tape, events and messages as Arrow record batches, handed out through the Arrow `PyCapsule`
+//! interface.
 
 mod columns;
+mod decode;
+mod events;
+mod messages;
+mod named;
+mod parts;
 mod reader;
+mod sparse;
+mod table;
 
 use std::sync::Arc;
 
-use ::arrow_schema::ffi::FFI_ArrowSchema;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator};
 use turntape_core::tape_line;
 
-use columns::{Call, Columns, Fields, Text, schema};
+use columns::{Call, Columns, Fields, schema};
+pub(crate) use decode::decode_to_arrow;
+use parts::{Counts, Text, counts};
 use reader::Reader;
+pub(crate) use table::ArrowTable;
+use table::{schema_capsule, stream_capsule};
 
 /// A row in Python's hands: its line, its texts in the order of [`columns::TEXTS`], its calls, its parts,
 /// its cache breakpoints, whether it was cut, and its counters.
@@ -25,7 +34,7 @@ type PythonRow = (
     Option<Vec<[Option<PyBackedStr>; 5]>>,
     Vec<i64>,
     bool,
-    Option<[u64; 6]>,
+    Option<Counts>,
 );
 
 /// Columns that rows are added to until they make a batch.
@@ -150,25 +159,14 @@ fn of_line<'a>(line: u64, row: &tape_line::Row<'a>) -> Fields<'a> {
         parts: None,
         cache_breakpoints: &[],
         interrupted: row.interrupted,
-        usage: row.usage.map(|usage| {
-            [
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cache_read_tokens,
-                usage.cache_write_tokens,
-                usage.cache_write_1h_tokens,
-                usage.reasoning_tokens,
-            ]
-        }),
+        usage: row.usage.map(counts),
     }
 }
 
 /// The schema of the batches, in a capsule.
 #[pyfunction]
 pub(crate) fn arrow_schema(py: Python<'_>) -> PyResult<Bound<'_, PyCapsule>> {
-    let exported = FFI_ArrowSchema::try_from(schema().as_ref())
-        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    PyCapsule::new_with_value(py, exported, c"arrow_schema")
+    schema_capsule(py, schema())
 }
 
 /// A stream of batches, in a capsule.
@@ -180,6 +178,5 @@ pub(crate) fn arrow_stream<'py>(
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let py = columns.py();
     let reader = Reader::new(Arc::clone(schema()), columns.unbind(), filling.unbind());
-    let exported = FFI_ArrowArrayStream::new(Box::new(reader));
-    PyCapsule::new_with_value(py, exported, c"arrow_array_stream")
+    stream_capsule(py, Box::new(reader))
 }
