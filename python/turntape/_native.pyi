@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
+from turntape.conversation import Message
 from turntape.errors import StreamError
 from turntape.events import DecodeWarning, SseEvent, StreamEvent, Usage
 from turntape.messages import AssistantMessage
@@ -18,6 +19,7 @@ from turntape.transcript.rows import TranscriptMessage
 from turntape.wire.dialect import Dialect
 
 __all__ = [
+    "PlainForms",
     "RowColumns",
     "SecretMatcher",
     "SecretStream",
@@ -28,6 +30,7 @@ __all__ = [
     "arrow_schema",
     "arrow_stream",
     "assemble",
+    "calls_are_answered",
     "check_arguments",
     "complete_arguments",
     "count_image_parts",
@@ -56,6 +59,7 @@ __all__ = [
     "sync_folder",
     "write_json",
     "write_line",
+    "write_plain_run",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -599,6 +603,79 @@ def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -
     """Whether every call of these rows is answered once, right after it.
 
     False does not say that something is at fault: a row may be unusual, or a round very long.
+    """
+
+def calls_are_answered(messages: list[Message]) -> bool:
+    """Whether every call of these messages is answered once, right after it.
+
+    False does not say that something is at fault: a message may be unusual, or a turn have very many calls.
+    """
+
+@final
+class PlainForms:
+    """How the messages and blocks of a wire are spelled.
+
+    Args:
+        values: The JSON texts that stand for what changes: the first for a text and an id, the second for a
+            tool's name, a signature and the text of a result, the third for arguments.
+        user: What goes before the blocks of a message of the user's.
+        assistant: The same of the model's.
+        close: What goes behind them.
+        text: A text, with the first value in it.
+        call: A call, with all three.
+        result: A result, with the first two.
+        failure: The same of a call that failed.
+        thinking: Thinking, with the first two.
+
+    Raises:
+        ValueError: A form lacks a value.
+    """
+
+    def __new__(
+        cls,
+        values: tuple[str, str, str],
+        user: bytes,
+        assistant: bytes,
+        close: bytes,
+        text: bytes,
+        call: bytes,
+        result: bytes,
+        failure: bytes,
+        thinking: bytes,
+    ) -> Self: ...
+
+def write_plain_run(
+    forms: PlainForms,
+    messages: list[Message],
+    places: list[int],
+    start: int,
+    stop: int,
+    role: str,
+    given: set[str],
+    sent_ids: dict[str, list[str]],
+    sent_names: Mapping[str, str],
+    called: dict[str, int],
+    origins: Mapping[Any, Any],
+    /,
+) -> tuple[bytes, list[int]] | None:
+    """Write the plain messages from a place on, as far as there are any.
+
+    Args:
+        forms: How they are spelled.
+        messages: The history.
+        places: The place of each of them, as ``called`` has it.
+        start: The first message.
+        stop: Where to stop at the latest.
+        role: Who said the message before.
+        given: The ids that were given; gets those of the calls that are written.
+        sent_ids: Of each id, the ids that were sent for it; gets the same.
+        sent_names: How names are sent that came before; any other name is not plain.
+        called: Gets where each tool was called first.
+        origins: What a vendor, a model and a wire mean here.
+
+    Returns:
+        The messages with commas between them, and where each ends; None where there are too few of them.
+        One more message behind them is plain, of the other role and not in them.
     """
 
 def arrow_schema() -> object:

@@ -49,6 +49,7 @@ class AnthropicWriter(AlternatingWriter):
     is_blank_empty = True
     has_citations = True
     has_system_messages = True
+    writes_runs = True
     media = WireMedia(
         {
             "image": frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"}),

@@ -73,6 +73,7 @@ class BedrockWriter(AlternatingWriter):
 
     is_blank_empty = True
     has_citations = True
+    writes_runs = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )
@@ -80,7 +81,6 @@ class BedrockWriter(AlternatingWriter):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.called: dict[str, int] = {}
         self._documents = 0
 
     def plain_text(self, text: str) -> Part:

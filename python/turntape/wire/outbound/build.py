@@ -6,15 +6,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import quote
 
+from turntape._native import calls_are_answered
 from turntape.conversation import CustomRecord, Message
 from turntape.errors import InvalidRequest, PairingError
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct, ids_of_length
-from turntape.replay.pairing import notes_of, pair
+from turntape.replay.pairing import History, notes_of, pair
 from turntape.replay.texts import ReplayTexts
 from turntape.wire.dialect import Dialect
 from turntape.wire.outbound import anthropic, bedrock, gemini, openai_chat, openai_responses
 from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.built import BuiltRequest
+from turntape.wire.outbound.caching import before_marks
 from turntape.wire.outbound.extra import merge_extra
 from turntape.wire.outbound.flat import FlatWriter
 from turntape.wire.outbound.misfits import misfit_in
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from turntape.replay.mapping import Form
-    from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
-    from turntape.wire.outbound.parts import Part
+    from turntape.wire.outbound.parts import Written
+    from turntape.wire.outbound.plain import PlainRun
     from turntape.wire.outbound.target import CarrySignatures
     from turntape.wire.outbound.writer import Writer
     from turntape.wire.vendors import VendorHabits
@@ -235,9 +237,10 @@ class _Building:
             names.append(tool.name)
         return tuple(names)
 
-    def _history(self) -> list[Placed]:
+    def _history(self) -> History:
         """The messages that follow the leading system messages, paired."""
-        messages: list[tuple[int, Message]] = []
+        messages: list[Message] = []
+        places: list[int] = []
         is_leading = True
         for index, item in enumerate(self.request.messages):
             if not isinstance(item, Message):
@@ -249,13 +252,20 @@ class _Building:
                 self.leading += self._leading_texts(index, item)
                 continue
             is_leading = False
-            messages.append((index, item))
-        history, faults = pair(messages, missing_result=self.target.texts.missing_result)
-        if faults:
-            if not self.target.repairs:
-                raise PairingError(faults)
-            self.notes.extend(notes_of(faults))
-        return history
+            messages.append(item)
+            places.append(index)
+        if calls_are_answered(messages):
+            return History(messages, places)
+        texts = self.target.texts
+        mended, faults = pair(
+            zip(places, messages, strict=True), missing_result=texts.missing_result
+        )
+        if not faults:
+            return History(messages, places)
+        if not self.target.repairs:
+            raise PairingError(faults)
+        self.notes.extend(notes_of(faults))
+        return History(messages, places, mended)
 
     def _leading_texts(self, index: int, message: Message) -> list[tuple[int, str]]:
         texts: list[tuple[int, str]] = []
@@ -276,6 +286,14 @@ class _Building:
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
         """The history, written, with the notes on it."""
+        policy = self.request.cache
+        stop = before_marks(policy, self.history)
+        writer, notes = self._written_to(stop, without_thinking)
+        if isinstance(writer, AlternatingWriter) and not writer.leaves_room(policy):
+            return self._written_to(0, without_thinking)
+        return writer, notes
+
+    def _written_to(self, stop: int, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
         notes = Notes()
         target = self.target
         writer: Writer = _WRITERS[target.dialect][0](
@@ -285,7 +303,7 @@ class _Building:
             Names(FORMS_OF_NAMES[target.dialect], self.declared, notes),
             without_thinking,
         )
-        writer.write(self.history)
+        writer.write(self.history, stop)
         if isinstance(writer, FlatWriter):
             # They are part of what is sent, whatever comes after them.
             writer.flush_moved()
@@ -304,7 +322,7 @@ class _Building:
             else [tool.name, tool.description, tool.schema, tool.strict]
             for tool in self.tools
         ]
-        trace: list[tuple[int, Part, bool]] = [
+        trace: list[Written | PlainRun] = [
             (index, {"system": text}, False) for index, text in self.leading
         ]
         return Prefix([self.host_system, tools], self.places, trace + writer.trace)

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from turntape.media import MediaBlock
     from turntape.messages import RedactedThinkingBlock, Text, Thinking, ToolUse
     from turntape.replay.pairing import Placed
-    from turntape.wire.outbound.blocks import WireMessage
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
-    from turntape.wire.outbound.parts import Call, Part
+    from turntape.wire.outbound.parts import Call, Part, WireMessage
     from turntape.wire.outbound.target import Origin
 
 __all__ = ["GeminiWriter", "body_of"]
