@@ -109,11 +109,13 @@ class AlternatingWriter(Writer):
 
     def leaves_room(self, policy: CachePolicy) -> bool:
         """Whether all messages that a cache mark may be wanted at were written one by one."""
+        if not policy.automatic:
+            return True
         behind = 0
         for place, message in enumerate(self.messages, 1):
             if isinstance(message, PlainRun):
                 behind = place
-        if not behind or not policy.automatic:
+        if not behind:
             return True
         markable = self._markable_places()
         users = (message for message in self.messages[behind:] if message.role == "user")

@@ -32,6 +32,7 @@ from turntape.wire.vendors import vendor_habits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from turntape.conversation import HistoryItem
     from turntape.replay.mapping import Form
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
@@ -239,21 +240,19 @@ class _Building:
 
     def _history(self) -> History:
         """The messages that follow the leading system messages, paired."""
-        messages: list[Message] = []
-        places: list[int] = []
-        is_leading = True
-        for index, item in enumerate(self.request.messages):
-            if not isinstance(item, Message):
-                if isinstance(cast("object", item), CustomRecord):
-                    continue
-                raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
-            self.places.append(index)
-            if is_leading and item.role == "system":
-                self.leading += self._leading_texts(index, item)
+        items = list(self.request.messages)
+        start = 0
+        for start, item in enumerate(items):
+            if isinstance(cast("object", item), CustomRecord):
                 continue
-            is_leading = False
-            messages.append(item)
-            places.append(index)
+            if not isinstance(item, Message) or item.role != "system":
+                break
+            self.places.append(start)
+            self.leading += self._leading_texts(start, item)
+        else:
+            start = len(items)
+        messages, places = _messages_from(items, start)
+        self.places += places
         if calls_are_answered(messages):
             return History(messages, places)
         texts = self.target.texts
@@ -360,6 +359,22 @@ class _Building:
             id_map={call_id: tuple(sent) for call_id, sent in writer.id_map.items()},
             name_map=writer.names.mapped(),
         )
+
+
+def _messages_from(items: list[HistoryItem], start: int) -> tuple[list[Message], list[int]]:
+    """The messages of a history from a place on, and their places."""
+    if set(map(type, items)) == {Message}:
+        # Nearly always, and quicker than to look at each.
+        return cast("list[Message]", items[start:]), list(range(start, len(items)))
+    messages: list[Message] = []
+    places: list[int] = []
+    for index, item in enumerate(items[start:], start):
+        if isinstance(item, Message):
+            messages.append(item)
+            places.append(index)
+        elif not isinstance(cast("object", item), CustomRecord):
+            raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
+    return messages, places
 
 
 def _path(dialect: Dialect, model: str, *, stream: bool) -> str:
