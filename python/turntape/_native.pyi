@@ -56,6 +56,7 @@ __all__ = [
     "row_content",
     "split_image_parts",
     "split_json",
+    "split_members",
     "sync_folder",
     "write_json",
     "write_line",
@@ -383,6 +384,17 @@ def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
 
     Raises:
         ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
+    """
+
+def split_members(text: str, /) -> dict[str, str] | None:
+    """The members of an object that are not null, by name, the value as it is written.
+
+    Args:
+        text: A value of a text that was found to be JSON. Nobody looks again.
+
+    Returns:
+        The members in their order; None for what is no object, and where a name is written with an escape or
+        comes twice.
     """
 
 def encode_assistant_envelope(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from urllib.parse import quote
 
 from turntape._native import calls_are_answered
@@ -53,12 +53,12 @@ Unsupported: TypeAlias = Literal["drop", "error"]
 OnPrefixChange: TypeAlias = Literal["drop_thinking", "drop_block", "keep"]
 """What happens to signed thinking where something before it was edited."""
 
-_WRITERS: dict[Dialect, tuple[Any, Any]] = {
-    Dialect.ANTHROPIC: (anthropic.AnthropicWriter, anthropic.body_of),
-    Dialect.OPENAI_CHAT: (openai_chat.ChatWriter, openai_chat.body_of),
-    Dialect.OPENAI_RESPONSES: (openai_responses.ResponsesWriter, openai_responses.body_of),
-    Dialect.GEMINI: (gemini.GeminiWriter, gemini.body_of),
-    Dialect.BEDROCK_CONVERSE: (bedrock.BedrockWriter, bedrock.body_of),
+_WRITERS: dict[Dialect, type[Writer]] = {
+    Dialect.ANTHROPIC: anthropic.AnthropicWriter,
+    Dialect.OPENAI_CHAT: openai_chat.ChatWriter,
+    Dialect.OPENAI_RESPONSES: openai_responses.ResponsesWriter,
+    Dialect.GEMINI: gemini.GeminiWriter,
+    Dialect.BEDROCK_CONVERSE: bedrock.BedrockWriter,
 }
 
 
@@ -295,7 +295,7 @@ class _Building:
     def _written_to(self, stop: int, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
         notes = Notes()
         target = self.target
-        writer: Writer = _WRITERS[target.dialect][0](
+        writer = _WRITERS[target.dialect](
             target,
             notes,
             Distinct(self._form_of_ids()),
@@ -339,7 +339,7 @@ class _Building:
             is_empty = not writer.written and not is_alone
         if is_empty:
             raise InvalidRequest("the history holds nothing that could be sent")
-        tree = _WRITERS[target.dialect][1](self.parameters, self.system, self.tools, writer)
+        tree = writer.body(self.parameters, self.system, self.tools)
         headers: dict[str, str] = {}
         if target.dialect is Dialect.ANTHROPIC:
             headers["anthropic-version"] = target.api_version or anthropic.DEFAULT_API_VERSION

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.names import Names
     from turntape.wire.outbound.notes import Notes
+    from turntape.wire.outbound.parameters import Parameters, Tool
     from turntape.wire.outbound.parts import Part, Written
     from turntape.wire.outbound.plain import PlainRun
     from turntape.wire.outbound.target import Origin, Target
@@ -152,6 +153,21 @@ class Writer(ABC):
     @abstractmethod
     def write_system(self, placed: Placed, texts: list[str]) -> None:
         """A system message between the others."""
+
+    @abstractmethod
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        """The body, with the history that was written.
+
+        Args:
+            parameters: The parameters.
+            system: The system texts.
+            tools: The tools.
+
+        Raises:
+            InvalidRequest: What the wire wants is missing, or something is refused.
+        """
 
     # The walk ---------------------------------------------------------------------------------------
 
