@@ -132,8 +132,8 @@ bench: build ## Measure turntape (CONTRIBUTING says how to read the tables)
 	$(BENCH) -m "not peer"
 	cargo bench $(LOCKED) --package turntape-core
 
-bench-peers: build $(STAMPS)/peers ## Measure turntape and the libraries it is compared with
-	$(BENCH)
+bench-peers: build $(STAMPS)/peers ## Measure turntape beside its peers; renews the table and chart
+	$(BENCH) -m peer --peer-report README.md
 
 # Fuzzing --------------------------------------------------------------------------------------
 

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benches import inputs
-from benches.ratio import Target, in_turn, slope
+from benches.bench_transcripts import plain_rows
 
 import turntape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from benches.conftest import Meter
-
-# Linear, with room for caches that get too small along the way.
-LINEAR = Target(1.15, at_most=True, unit="")
 
 
 def body(dialect: inputs.DialectName, texts: list[str], calls: list[list[str]]) -> inputs.Stream:
@@ -40,14 +38,7 @@ def sweep(
         call, holds = make(size)
         assert holds(call()), f"{what}: wrong answer at {size}"
         calls.append(call)
-    if not meter.timing:
-        meter.record(calls[0], 0)
-        return
-    times = in_turn(calls, budget=3)
-    last = slope(sizes[-2:], times[-2:])
-    span = f"{sizes[0]:,} to {sizes[-1]:,}: {times[0] * 1e6:,.1f} to {times[-1] * 1e6:,.1f} µs"
-    meter.note(f"slope: {what}", slope(sizes, times), LINEAR, f"{span}; {last:.2f} at the end")
-    meter.record(calls[-1], times[-1])
+    meter.sweep(what, sizes, calls)
 
 
 @pytest.fixture(params=inputs.DIALECTS)
@@ -174,3 +165,51 @@ def test_input(meter: Meter) -> None:
         return lambda: call.input, lambda parsed: parsed == value
 
     sweep(meter, "ToolUse.input, members", [30, 100, 300, 1000, 3000], make)
+
+
+def test_markers(meter: Meter) -> None:
+    """More and more image markers, each with as much text around it."""
+
+    def make(count: int) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+        text = ("Low tide at six. " * 4 + "[OH_IMAGE:data:image/png;base64,iVBORw0KGgo=]") * count
+        return lambda: turntape.split_image_parts(text), lambda parts: len(parts) == 2 * count
+
+    sweep(meter, "split_image_parts, markers", [100, 300, 1000, 3000, 10_000], make)
+
+
+@pytest.mark.parametrize("step", ["encode", "parse"])
+def test_envelopes(meter: Meter, step: str) -> None:
+    """Longer and longer arguments of one call, written and read."""
+
+    def make(size: int) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+        arguments = json.dumps({"content": "".join(inputs.text_pieces(size // 4))[:size]})
+        calls = [turntape.NativeToolCall("call_1", "write_file", arguments)]
+        text = turntape.encode_assistant_envelope("", calls)
+        if step == "encode":
+            return (
+                lambda: turntape.encode_assistant_envelope("", calls),
+                lambda envelope: json.loads(envelope)["tool_calls"][0]["id"] == "call_1",
+            )
+        return (
+            lambda: turntape.parse_canonical_assistant_envelope(text),
+            lambda envelope: envelope.tool_calls == tuple(calls),
+        )
+
+    sweep(meter, f"envelope {step}, argument length", [1000, 3000, 10_000, 30_000, 100_000], make)
+
+
+def test_rows(meter: Meter, tmp_path: Path) -> None:
+    """A longer and longer tape, read and validated."""
+
+    def make(count: int) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+        path = tmp_path / f"{count}.jsonl"
+        with turntape.TranscriptStore(path) as store:
+            store.append_many(plain_rows(count))
+
+        def read() -> int:
+            with turntape.TranscriptStore(path) as store:
+                return sum(1 for _ in store.rows())
+
+        return read, lambda rows: rows == count
+
+    sweep(meter, "tape, rows read", [1000, 3000, 10_000, 30_000, 100_000], make)

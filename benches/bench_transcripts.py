@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from benches.ratio import Target, in_turn, slope
 
 from turntape import (
     LosslessCodec,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from turntape import HistoryItem
 
-LINEAR = Target(1.15, at_most=True, unit="")
 CODEC = LosslessCodec()
 
 
@@ -144,12 +142,4 @@ STEPS: dict[str, tuple[Callable[[int], Callable[[], Any]], list[int]]] = {
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step(meter: Meter, step: str) -> None:
     make, sizes = STEPS[step]
-    if not meter.timing:
-        meter.record(make(sizes[0]), 0)
-        return
-    calls = [make(size) for size in sizes]
-    times = in_turn(calls, budget=3)
-    each = times[-1] / sizes[-1] * 1e6
-    note = f"{each:,.2f} µs each of {sizes[-1]:,}"
-    meter.note(f"slope: {step}", slope(sizes, times), LINEAR, note)
-    meter.record(calls[-1], times[-1])
+    meter.sweep(step, sizes, [make(size) for size in sizes])

@@ -6,12 +6,15 @@ no socket, no server. Each raises ImportError where its library is missing.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
     import httpx2
     from benches.inputs import DialectName
 
@@ -24,17 +27,37 @@ _MESSAGES: Any = [{"role": "user", "content": "Hello"}]
 _CHAT_MODEL, _ANTHROPIC_MODEL = "gpt-5.2", "claude-sonnet-5"
 
 
+_HEADERS = {"content-type": "text/event-stream"}
+
+
+def _reads(body: bytes) -> Iterator[bytes]:
+    from benches.inputs import READ_SIZE
+
+    return (body[at : at + READ_SIZE] for at in range(0, len(body), READ_SIZE))
+
+
 def _client(body: bytes) -> httpx2.Client:
     """An HTTP client that gets this body, in 8 KiB reads, whatever it asks for."""
     import httpx2
-    from benches.inputs import READ_SIZE
 
     def answer(request: httpx2.Request) -> httpx2.Response:
-        reads = (body[at : at + READ_SIZE] for at in range(0, len(body), READ_SIZE))
-        headers = {"content-type": "text/event-stream"}
-        return httpx2.Response(200, headers=headers, content=reads, request=request)
+        return httpx2.Response(200, headers=_HEADERS, content=_reads(body), request=request)
 
     return httpx2.Client(transport=httpx2.MockTransport(answer))
+
+
+def _async_client(body: bytes) -> httpx2.AsyncClient:
+    """The same for clients that wait."""
+    import httpx2
+
+    async def reads() -> AsyncIterator[bytes]:
+        for read in _reads(body):
+            yield read
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers=_HEADERS, content=reads(), request=request)
+
+    return httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
 
 
 def official_framing(body: bytes, dialect: DialectName) -> Callable[[], int]:
@@ -54,16 +77,48 @@ def httpx_sse(body: bytes) -> Callable[[], int]:
     import httpx
     from httpx_sse import EventSource
 
-    headers = {"content-type": "text/event-stream"}
-
     def run() -> int:
-        response = httpx.Response(200, headers=headers, content=body)
+        response = httpx.Response(200, headers=_HEADERS, content=body)
         return sum(1 for _ in EventSource(response).iter_sse())
 
     return run
 
 
-def openai_events(body: bytes) -> Peer:
+def httpx_sse_orjson(body: bytes, dialect: DialectName) -> Peer:
+    """httpx-sse and orjson, and the few lines that a program of its own would add."""
+    import httpx
+    import orjson
+    from httpx_sse import EventSource
+
+    add = _add_chat if dialect == "openai-chat" else _add_anthropic
+
+    def run() -> Answer:
+        text: list[str] = []
+        arguments: list[str] = []
+        response = httpx.Response(200, headers=_HEADERS, content=body)
+        for event in EventSource(response).iter_sse():
+            if event.data != "[DONE]":
+                add(orjson.loads(event.data), text, arguments)
+        return "".join(text), "".join(arguments)
+
+    return run
+
+
+def _add_chat(payload: Any, text: list[str], arguments: list[str]) -> None:
+    for choice in payload["choices"]:
+        delta = choice["delta"]
+        text.append(delta.get("content") or "")
+        arguments += [call["function"]["arguments"] for call in delta.get("tool_calls", ())]
+
+
+def _add_anthropic(payload: Any, text: list[str], arguments: list[str]) -> None:
+    if payload["type"] == "content_block_delta":
+        delta = payload["delta"]
+        text.append(delta.get("text", ""))
+        arguments.append(delta.get("partial_json", ""))
+
+
+def _openai_events(body: bytes) -> Peer:
     """The typed chunks of the official client."""
     from openai import OpenAI
 
@@ -87,7 +142,7 @@ def openai_events(body: bytes) -> Peer:
     return run
 
 
-def openai_accumulated(body: bytes) -> Peer:
+def _openai_accumulated(body: bytes) -> Peer:
     """The accumulating helper of the official client, fed with its own chunks."""
     from openai import OpenAI
     from openai.lib.streaming.chat import ChatCompletionStreamState
@@ -107,7 +162,7 @@ def openai_accumulated(body: bytes) -> Peer:
     return run
 
 
-def anthropic_events(body: bytes) -> Peer:
+def _anthropic_events(body: bytes) -> Peer:
     """The typed events of the official client."""
     from anthropic import Anthropic
 
@@ -129,7 +184,7 @@ def anthropic_events(body: bytes) -> Peer:
     return run
 
 
-def anthropic_accumulated(body: bytes) -> Peer:
+def _anthropic_accumulated(body: bytes) -> Peer:
     """The accumulating helper of the official client."""
     from anthropic import Anthropic
 
@@ -152,6 +207,13 @@ def _anthropic_answer(message: Any) -> Answer:
     text = "".join(block.text for block in message.content if block.type == "text")
     calls = (block.input for block in message.content if block.type == "tool_use")
     return text, "".join(map(json.dumps, calls))
+
+
+def official(body: bytes, dialect: DialectName, what: Literal["events", "accumulated"]) -> Peer:
+    """The client of the dialect's own provider."""
+    if dialect == "openai-chat":
+        return (_openai_events if what == "events" else _openai_accumulated)(body)
+    return (_anthropic_events if what == "events" else _anthropic_accumulated)(body)
 
 
 def langchain(body: bytes, dialect: DialectName) -> Peer:
@@ -202,8 +264,7 @@ def litellm(body: bytes, dialect: DialectName) -> Peer:
         model = f"anthropic/{_ANTHROPIC_MODEL}"
 
         def answer(request: httpx.Request) -> httpx.Response:
-            headers = {"content-type": "text/event-stream"}
-            return httpx.Response(200, headers=headers, content=body, request=request)
+            return httpx.Response(200, headers=_HEADERS, content=body, request=request)
 
         handler: Any = import_module("litellm.llms.custom_httpx.http_handler").HTTPHandler
         client = handler(client=httpx.Client(transport=httpx.MockTransport(answer)))
@@ -219,3 +280,42 @@ def litellm(body: bytes, dialect: DialectName) -> Peer:
         return message.content or "", "".join(arguments)
 
     return run
+
+
+def pydantic_ai(body: bytes, dialect: DialectName) -> Peer:
+    """pydantic-ai's streamed response without an agent: its events, and the response of them."""
+    direct: Any = import_module("pydantic_ai.direct")
+    messages: Any = import_module("pydantic_ai.messages")
+    model: Any
+    if dialect == "openai-chat":
+        from openai import AsyncOpenAI
+
+        openai = AsyncOpenAI(api_key="none", http_client=_async_client(body), max_retries=0)
+        provider = import_module("pydantic_ai.providers.openai").OpenAIProvider(
+            openai_client=openai
+        )
+        chat_model: Any = import_module("pydantic_ai.models.openai").OpenAIChatModel
+        model = chat_model(_CHAT_MODEL, provider=provider)
+    else:
+        from anthropic import AsyncAnthropic
+
+        anthropic = AsyncAnthropic(api_key="none", http_client=_async_client(body), max_retries=0)
+        provider = import_module("pydantic_ai.providers.anthropic").AnthropicProvider(
+            anthropic_client=anthropic
+        )
+        model = import_module("pydantic_ai.models.anthropic").AnthropicModel(
+            _ANTHROPIC_MODEL, provider=provider
+        )
+    history = [messages.ModelRequest.user_text_prompt("Hello")]
+
+    async def stream() -> Answer:
+        async with direct.model_request_stream(model, history) as events:
+            async for _ in events:
+                pass
+            parts = events.get().parts
+        text = "".join(part.content for part in parts if part.part_kind == "text")
+        calls = (part.args_as_json_str() for part in parts if part.part_kind == "tool-call")
+        return text, "".join(calls)
+
+    # A loop of its own costs no more than one event.
+    return lambda: asyncio.run(stream())

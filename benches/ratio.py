@@ -62,6 +62,10 @@ class Target:
         return "yes" if self.must is not None else ""
 
 
+LINEAR = Target(1.15, at_most=True, unit="")
+"""Of the slope of a sweep, with room for caches that get too small along the way."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the final table."""
