@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
+from turntape.conversation import Message
 from turntape.errors import StreamError
 from turntape.events import DecodeWarning, SseEvent, StreamEvent, Usage
 from turntape.messages import AssistantMessage
@@ -21,6 +22,7 @@ from turntape.wire.dialect import Dialect
 
 __all__ = [
     "ArrowTable",
+    "PlainForms",
     "RowColumns",
     "SecretMatcher",
     "SecretStream",
@@ -34,6 +36,7 @@ __all__ = [
     "arrow_stream",
     "assemble",
     "build_facts",
+    "calls_are_answered",
     "check_arguments",
     "complete_arguments",
     "count_image_parts",
@@ -62,9 +65,11 @@ __all__ = [
     "row_content",
     "split_image_parts",
     "split_json",
+    "split_members",
     "sync_folder",
     "write_json",
     "write_line",
+    "write_plain_run",
 ]
 
 _Data: TypeAlias = bytes | bytearray | memoryview | str
@@ -728,6 +733,17 @@ def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
         ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
     """
 
+def split_members(text: str, /) -> dict[str, str] | None:
+    """The members of an object that are not null, by name, the value as it is written.
+
+    Args:
+        text: A value of a text that was found to be JSON. Nobody looks again.
+
+    Returns:
+        The members in their order; None for what is no object, and where a name is written with an escape or
+        comes twice.
+    """
+
 def encode_assistant_envelope(
     text: str | None, tool_calls: Iterable[NativeToolCall], reasoning_content: str | None = None
 ) -> str:
@@ -950,6 +966,79 @@ def rounds_are_whole(rows: list[TranscriptMessage], include_interrupted: bool) -
 
 def build_facts() -> dict[str, Any]:
     """How the extension was built, by the names of ``BuildInfo``."""
+
+def calls_are_answered(messages: list[Message]) -> bool:
+    """Whether every call of these messages is answered once, right after it.
+
+    False does not say that something is at fault: a message may be unusual, or a turn have very many calls.
+    """
+
+@final
+class PlainForms:
+    """How the messages and blocks of a wire are spelled.
+
+    Args:
+        values: The JSON texts that stand for what changes: the first for a text and an id, the second for a
+            tool's name, a signature and the text of a result, the third for arguments.
+        user: What goes before the blocks of a message of the user's.
+        assistant: The same of the model's.
+        close: What goes behind them.
+        text: A text, with the first value in it.
+        call: A call, with all three.
+        result: A result, with the first two.
+        failure: The same of a call that failed.
+        thinking: Thinking, with the first two.
+
+    Raises:
+        ValueError: A form lacks a value.
+    """
+
+    def __new__(
+        cls,
+        values: tuple[str, str, str],
+        user: bytes,
+        assistant: bytes,
+        close: bytes,
+        text: bytes,
+        call: bytes,
+        result: bytes,
+        failure: bytes,
+        thinking: bytes,
+    ) -> Self: ...
+
+def write_plain_run(
+    forms: PlainForms,
+    messages: list[Message],
+    places: list[int],
+    start: int,
+    stop: int,
+    role: str,
+    given: set[str],
+    sent_ids: dict[str, list[str]],
+    sent_names: Mapping[str, str],
+    called: dict[str, int],
+    origins: Mapping[Any, Any],
+    /,
+) -> tuple[bytes, list[int]] | None:
+    """Write the plain messages from a place on, as far as there are any.
+
+    Args:
+        forms: How they are spelled.
+        messages: The history.
+        places: The place of each of them, as ``called`` has it.
+        start: The first message.
+        stop: Where to stop at the latest.
+        role: Who said the message before.
+        given: The ids that were given; gets those of the calls that are written.
+        sent_ids: Of each id, the ids that were sent for it; gets the same.
+        sent_names: How names are sent that came before; any other name is not plain.
+        called: Gets where each tool was called first.
+        origins: What a vendor, a model and a wire mean here.
+
+    Returns:
+        The messages with commas between them, and where each ends; None where there are too few of them.
+        One more message behind them is plain, of the other role and not in them.
+    """
 
 def arrow_schema() -> object:
     """The schema of the batches that ``RowColumns`` makes, in a capsule."""

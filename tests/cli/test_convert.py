@@ -103,6 +103,19 @@ def test_the_same_provider_gets_its_canonical_form(run, tmp_path):
     assert body["messages"][1] == ANTHROPIC["messages"][1]
 
 
+def test_the_version_of_the_api(run, tmp_path):
+    body = {**ANTHROPIC, "model": "claude-sonnet-4-5", "temperature": 0.5}
+    body = {name: value for name, value in body.items() if name != "thinking"}
+    newest = run("convert", "--to", "anthropic", file(tmp_path, body))
+    assert "temperature" not in json.loads(newest.stdout)
+    assert "parameter_dropped: temperature is left out" in newest.stderr
+    former = run(
+        "convert", "--to", "anthropic", "--api-version", "2023-06-01", file(tmp_path, body)
+    )
+    assert json.loads(former.stdout)["temperature"] == 0.5
+    assert former.stderr == ""
+
+
 def test_the_bytes_of_arguments_stay(run, tmp_path):
     text = json.dumps(ANTHROPIC).replace('{"n": 3}', '{ "b":1.10, "a" : 10000000000000000000001 }')
     for option in ((), ("--pretty",)):

@@ -106,6 +106,17 @@ def convert(
             rich_help_panel=_BUILDING,
         ),
     ] = "auto",
+    api_version: Annotated[
+        str | None,
+        typer.Option(
+            "--api-version",
+            metavar="VERSION",
+            help="The version of the API, where the wire names one; left out, the newest. Anthropic's "
+            "2023-06-01 still takes temperature and top_p.",
+            show_default=False,
+            rich_help_panel=_BUILDING,
+        ),
+    ] = None,
     repair: Annotated[
         bool,
         typer.Option(
@@ -156,6 +167,7 @@ def convert(
             body = work.build(
                 request,
                 vendor=vendor,
+                api_version=api_version,
                 repair="repair" if repair else "strict",
                 unsupported=unsupported,
             )

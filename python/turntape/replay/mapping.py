@@ -80,6 +80,11 @@ class Distinct:
         # quadratic time.
         self._used: dict[str, int] = {}
 
+    @property
+    def given(self) -> set[str]:
+        """What was given, for who knows that a text can be given as it is, and gives it."""
+        return self._given
+
     def take(self, text: str) -> str:
         """What stands for one use of an id; never what was given before."""
         given = self._given

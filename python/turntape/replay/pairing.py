@@ -13,7 +13,7 @@ from turntape.conversation import Message, ToolResult
 from turntape.notes import ReplayNote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from turntape.conversation import ContentBlock
     from turntape.notes import ReplayNoteCode
@@ -89,6 +89,32 @@ class Placed:
         self.index = index
         self.message = message
         self.content = content
+
+
+class History:
+    """A history in which calls and results pair.
+
+    Attributes:
+        messages: The messages as they were given.
+        places: The place of each.
+        mended: What is to be sent in their place, if something did not pair.
+    """
+
+    __slots__ = ("mended", "messages", "places")
+
+    def __init__(
+        self, messages: list[Message], places: list[int], mended: list[Placed] | None = None
+    ) -> None:
+        self.messages = messages
+        self.places = places
+        self.mended = mended
+
+    def __iter__(self) -> Iterator[Placed]:
+        """The messages that are to be sent."""
+        if self.mended is not None:
+            return iter(self.mended)
+        pairs = zip(self.places, self.messages, strict=True)
+        return (Placed(place, message, message.content) for place, message in pairs)
 
 
 _Place: TypeAlias = tuple[int, int]

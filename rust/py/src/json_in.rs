@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use turntape_core::json::{MAX_PAYLOAD_DEPTH, Raw};
 
 /// Take one level of a JSON text apart, and leave what is below as it is written.
@@ -23,4 +23,37 @@ pub(crate) fn split_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     } else {
         Ok(raw.text().into_pyobject(py)?.into_any())
     }
+}
+
+/// The members of an object that are not `null`, by their names; None for a text that is no object, and where a
+/// name is written with an escape or comes twice.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn split_members<'py>(
+    py: Python<'py>,
+    text: &str,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let raw = Raw::of_valid(text);
+    if !raw.is_object() {
+        return Ok(None);
+    }
+    let members = PyDict::new(py);
+    let mut nulls = Vec::new();
+    for (name, value) in raw.entries() {
+        let Some(name) = name.plain() else {
+            return Ok(None);
+        };
+        let name = PyString::new(py, name);
+        if members.contains(&name)? {
+            return Ok(None);
+        }
+        if value.is_null() {
+            nulls.push(name.clone());
+        }
+        members.set_item(name, value.text())?;
+    }
+    for name in nulls {
+        members.del_item(name)?;
+    }
+    Ok(Some(members))
 }

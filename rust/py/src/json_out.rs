@@ -20,13 +20,16 @@ type Written = Result<(), Refusal>;
 #[pyo3(signature = (value, /))]
 pub(crate) fn write_json<'py>(value: &Object<'py>) -> PyResult<(Bound<'py, PyBytes>, usize)> {
     static RAW_JSON: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static RAW_ITEMS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static SHARED: PyOnceLock<bool> = PyOnceLock::new();
     let py = value.py();
     let raw_json = RAW_JSON.import(py, "turntape.wire.raw_json", "RawJson")?;
+    let raw_items = RAW_ITEMS.import(py, "turntape.wire.raw_json", "RawItems")?;
     scratch::with_bytes(|out| {
         let mut writer = Writer {
             out,
             raw_json,
+            raw_items,
             shared: *SHARED.get_or_try_init(py, || runs_without_lock(py))?,
             replaced: 0,
         };
@@ -56,6 +59,7 @@ fn runs_without_lock(py: Python<'_>) -> PyResult<bool> {
 struct Writer<'a, 'py> {
     out: &'a mut Vec<u8>,
     raw_json: &'a Bound<'py, PyType>,
+    raw_items: &'a Bound<'py, PyType>,
     /// Whether values may change between any two steps.
     shared: bool,
     /// How many lone surrogates became U+FFFD.
@@ -104,6 +108,12 @@ impl<'py> Writer<'_, 'py> {
         for (at, item) in items.enumerate() {
             if at > 0 {
                 self.out.push(b',');
+            }
+            if item.get_type().is(self.raw_items) {
+                let items = item.getattr(intern!(item.py(), "data"))?;
+                let items = items.cast::<PyBytes>().map_err(PyErr::from)?;
+                self.out.extend_from_slice(items.as_bytes());
+                continue;
             }
             self.write(&item, depth)
                 .map_err(|refusal| refusal.below(&format!("[{at}]")))?;

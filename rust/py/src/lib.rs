@@ -19,6 +19,7 @@ mod many;
 mod markers;
 mod messages;
 mod pairing;
+mod plain_run;
 mod redact;
 mod row_text;
 mod scratch;
@@ -44,11 +45,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow::ArrowTable>()?;
     module.add_class::<arrow::RowColumns>()?;
     module.add_function(wrap_pyfunction!(build_facts::build_facts, module)?)?;
+    module.add_class::<plain_run::PlainForms>()?;
     module.add_function(wrap_pyfunction!(arrow::arrow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(tape_lines::read_lines, module)?)?;
     module.add_function(wrap_pyfunction!(row_text::write_line, module)?)?;
     module.add_function(wrap_pyfunction!(pairing::rounds_are_whole, module)?)?;
+    module.add_function(wrap_pyfunction!(pairing::calls_are_answered, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_run::write_plain_run, module)?)?;
     module.add_function(wrap_pyfunction!(tape::sync_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sse::encode_sse, module)?)?;
     module.add_function(wrap_pyfunction!(encoder::encode, module)?)?;
@@ -64,6 +68,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
+    module.add_function(wrap_pyfunction!(json_in::split_members, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,
         module

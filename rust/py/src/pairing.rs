@@ -1,8 +1,12 @@
-//! Whether calls and results of rows pair up, for the many transcripts in which they do.
+//! Whether calls and results pair up, for the many transcripts and histories in which they do.
 
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyList, PyString, PyTuple};
+
+use crate::classes;
+use crate::instance::Class;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -74,4 +78,100 @@ pub(crate) fn rounds_are_whole(
 /// A string as text; None for anything else, and for halves of surrogate pairs.
 fn text<'a>(value: &'a Object<'_>) -> Option<&'a str> {
     value.cast::<PyString>().ok()?.to_str().ok()
+}
+
+/// The classes of `turntape.conversation`.
+pub(crate) struct Conversation {
+    pub(crate) message: Class<6>,
+    pub(crate) result: Class<4>,
+}
+
+pub(crate) fn conversation(py: Python<'_>) -> PyResult<&'static Conversation> {
+    static CLASSES: PyOnceLock<Conversation> = PyOnceLock::new();
+    CLASSES.get_or_try_init(py, || {
+        let module = py.import("turntape.conversation")?;
+        Ok(Conversation {
+            message: Class::new(
+                module.getattr("Message")?.cast()?,
+                ["role", "content", "vendor", "model", "dialect", "extra"],
+            )?,
+            result: Class::new(
+                module.getattr("ToolResult")?.cast()?,
+                ["tool_use_id", "content", "is_error", "extra"],
+            )?,
+        })
+    })
+}
+
+/// Whether every call of these messages is answered once, right after it. False where it is not, and where a
+/// message is unusual: then the Python side says what is at fault.
+#[pyfunction]
+pub(crate) fn calls_are_answered(messages: &Bound<'_, PyList>) -> PyResult<bool> {
+    let py = messages.py();
+    let (own, others) = (conversation(py)?, classes::classes(py)?);
+    let mut waiting: Vec<Object<'_>> = Vec::new();
+    // Whether something else than results has come since the calls.
+    let mut is_broken = false;
+    for message in messages {
+        let Some([Some(role), Some(content), ..]) = own.message.read(&message) else {
+            return Ok(false);
+        };
+        let (Some(role), Ok(content)) = (text(&role), content.cast_exact::<PyTuple>()) else {
+            return Ok(false);
+        };
+        match role {
+            "assistant" => {
+                if !waiting.is_empty() {
+                    return Ok(false);
+                }
+                is_broken = false;
+                for block in content {
+                    if let Some([_, Some(id), ..]) = others.tool_use.class.read(&block) {
+                        // A turn of very many calls would be compared with itself over and over.
+                        if waiting.len() >= 64 {
+                            return Ok(false);
+                        }
+                        waiting.push(id);
+                    } else if !others.text.class.is_exact(&block) && !is_another(&block) {
+                        return Ok(false);
+                    }
+                }
+            }
+            "user" => {
+                let mut breaks = false;
+                for block in content {
+                    if let Some([Some(answered), ..]) = own.result.read(&block) {
+                        let Some(answered) = text(&answered) else {
+                            return Ok(false);
+                        };
+                        let call = waiting.iter().position(|call| text(call) == Some(answered));
+                        let (Some(call), false) = (call, is_broken) else {
+                            return Ok(false);
+                        };
+                        waiting.remove(call);
+                    } else if let Some([_, Some(said), ..]) = others.text.class.read(&block) {
+                        let Ok(said) = said.cast_exact::<PyString>() else {
+                            return Ok(false);
+                        };
+                        breaks |= said.len()? > 0;
+                    } else if is_another(&block) {
+                        breaks = true;
+                    } else {
+                        return Ok(false);
+                    }
+                }
+                is_broken |= breaks;
+            }
+            _ => is_broken = true,
+        }
+    }
+    Ok(waiting.is_empty())
+}
+
+/// Whether a block says that it is neither a text nor a call nor a result.
+fn is_another(block: &Object<'_>) -> bool {
+    let Ok(kind) = block.getattr(intern!(block.py(), "type")) else {
+        return false;
+    };
+    text(&kind).is_some_and(|kind| !matches!(kind, "text" | "tool_use" | "tool_result"))
 }

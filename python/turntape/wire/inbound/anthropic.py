@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from turntape.conversation import ToolResult
@@ -35,13 +36,7 @@ _CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 
 def read_messages(reader: Reader, history: Raw) -> list[Message]:
     """Read the list ``messages``."""
-    messages: list[Message] = []
-
-    def read(raw: Raw) -> None:
-        messages.extend(_messages(reader, raw))
-
-    reader.each_message(history, read)
-    return messages
+    return reader.each_message(history, partial(_messages, reader))
 
 
 def _messages(reader: Reader, raw: Raw) -> list[Message]:
@@ -234,7 +229,7 @@ def _tools(parts: RequestParts, raw: Raw | None) -> Marks:
     marks = Marks()
     for tool in [] if raw is None else raw.elements():
         _take_mark(tool, marks)
-        plain = type(tool)(_unmarked(tool), tool, "")
+        plain = type(tool)(_unmarked(tool), tool)
         members = Members(plain)
         if (members.string("type") or "custom") != "custom":
             parts.raw_tool(plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from turntape.conversation import ToolResult
@@ -50,13 +51,7 @@ _MEDIA: dict[str, type[Image | Audio | Video | Document]] = {
 
 def read_messages(reader: Reader, history: Raw) -> list[Message]:
     """Read the list ``messages``."""
-    messages: list[Message] = []
-
-    def read(raw: Raw) -> None:
-        messages.extend(_messages(reader, raw))
-
-    reader.each_message(history, read)
-    return messages
+    return reader.each_message(history, partial(_messages, reader))
 
 
 def _messages(reader: Reader, raw: Raw) -> list[Message]:

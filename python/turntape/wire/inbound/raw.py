@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from turntape._native import split_json
+from turntape._native import split_json, split_members
 from turntape.errors import InvalidRequest
 from turntape.wire.json_text import load_json
 
@@ -41,8 +41,14 @@ class Raw:
 
     __slots__ = ("_key", "_level", "_members", "_parent", "text")
 
-    def __init__(self, text: str, parent: Raw | None = None, key: str = "") -> None:
-        """Take a value; ``key`` says where it stands below ``parent``: ``.name`` or ``[place]``."""
+    def __init__(self, text: str, parent: Raw | None = None, key: str | int | None = None) -> None:
+        """Take a value of a text that is JSON.
+
+        Args:
+            text: The value.
+            parent: What it stands in.
+            key: Its name or its place there; None where it stands in a string.
+        """
         self.text = text
         self._parent = parent
         self._key = key
@@ -53,7 +59,12 @@ class Raw:
     def path(self) -> str:
         """Where the value stands, such as ``messages[2].content``."""
         above = "" if self._parent is None else self._parent.path
-        return above + (self._key if above else self._key.lstrip("."))
+        key = self._key
+        if key is None:
+            return above
+        if isinstance(key, int):
+            return f"{above}[{key}]"
+        return f"{above}.{key}" if above else key
 
     @property
     def kind(self) -> str:
@@ -115,7 +126,11 @@ class Raw:
             InvalidRequest: This is no object.
         """
         if self._members is None:
-            self._members = {name: Raw(value, self, f".{name}") for name, _, value in self.pairs()}
+            # Quicker than to look at each pair, where no name is written with escapes and none comes twice.
+            texts = split_members(self.text)
+            if texts is None:
+                texts = {name: value for name, _, value in self.pairs()}
+            self._members = {name: Raw(text, self, name) for name, text in texts.items()}
         return self._members
 
     def elements(self) -> list[Raw]:
@@ -127,7 +142,7 @@ class Raw:
         if not self.is_list:
             raise self.expected("a list")
         texts = cast("list[str]", self._split())
-        return [Raw(text, self, f"[{place}]") for place, text in enumerate(texts)]
+        return [Raw(text, self, place) for place, text in enumerate(texts)]
 
     def string(self) -> str:
         """The string.

@@ -97,21 +97,32 @@ class Reader:
                 f"members of a {kind} that nothing can hold: {members.names()}",
             )
 
-    def each_message(self, history: Raw, read: Callable[[Raw], None]) -> None:
+    def each_message(
+        self, history: Raw, read: Callable[[Raw], Iterable[Message] | None]
+    ) -> list[Message]:
         """Read the messages one by one.
+
+        Args:
+            history: The list.
+            read: Reads one; gives what it is, or keeps that itself.
+
+        Returns:
+            What was given.
 
         Raises:
             InvalidRequest: One cannot be read; ``index`` is its place.
         """
+        messages: list[Message] = []
         for index, message in enumerate(history.elements()):
             self.index = index
             try:
-                read(message)
+                messages += read(message) or ()
             except InvalidRequest as error:
                 if error.index is None:
                     error.index = index
                 raise
         self.index = None
+        return messages
 
     def message(
         self,

@@ -30,7 +30,6 @@ __all__ = [
     "DEFAULT_API_VERSION",
     "AnthropicWriter",
     "ask_to_drop_blocks",
-    "body_of",
 ]
 
 DEFAULT_API_VERSION: Final = "2026-10-21"
@@ -49,6 +48,7 @@ class AnthropicWriter(AlternatingWriter):
     is_blank_empty = True
     has_citations = True
     has_system_messages = True
+    writes_runs = True
     media = WireMedia(
         {
             "image": frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"}),
@@ -185,6 +185,48 @@ class AnthropicWriter(AlternatingWriter):
     def marked(self, part: Part, ttl: str | None) -> list[Part]:
         return [marked(part, ttl)]
 
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        request, target = parameters.request, parameters.target
+        # With 0 the prompt is put into the cache, and nothing is answered.
+        limit = parameters.max_tokens(least=0)
+        if limit is None:
+            raise InvalidRequest("this wire wants max_tokens")
+        body: dict[str, Any] = {
+            "model": target.model,
+            "max_tokens": limit,
+            "stream": request.stream,
+        }
+        thinking, effort = _thinking(parameters, limit, self)
+        kind = None if thinking is None else thinking["type"]
+        is_thinking = kind in {"adaptive", "enabled"} or (
+            kind is None and target.capabilities.thinks_by_default
+        )
+        body |= _sampling(parameters, is_thinking=is_thinking)
+        if words := parameters.stop_words():
+            body["stop_sequences"] = words
+        if thinking is not None:
+            body["thinking"] = thinking
+        output: dict[str, Any] = {} if effort is None else {"effort": effort}
+        if (form := parameters.schema()) is not None:
+            output["format"] = {"type": "json_schema", "schema": form[2]}
+        parameters.wants_json_object(can_say=False)
+        if output:
+            body["output_config"] = output
+        asked = kind in {"adaptive", "enabled"}
+        if (choice := _tool_choice(parameters, tools, is_thinking=asked)) is not None:
+            body["tool_choice"] = choice
+        if request.cache.key is not None:
+            parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
+        marks = self.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
+        if tools:
+            body["tools"] = _tools(tools, marks)
+        if system:
+            body["system"] = _system(system, marks, is_list=isinstance(request.system, tuple))
+        body["messages"] = self.body_messages(marks)
+        return body
+
 
 def _text_of(medium: Medium) -> str:
     try:
@@ -197,56 +239,6 @@ def marked(part: Any, ttl: str | None) -> dict[str, Any]:
     """A block or a tool with a cache mark."""
     mark = {"type": "ephemeral"} if ttl is None else {"type": "ephemeral", "ttl": ttl}
     return {**part, "cache_control": mark}
-
-
-def body_of(
-    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: AnthropicWriter
-) -> dict[str, Any]:
-    """The body.
-
-    Args:
-        parameters: The parameters.
-        system: The system texts.
-        tools: The tools.
-        writer: The history, written.
-
-    Raises:
-        InvalidRequest: ``max_tokens`` is missing, or something is refused.
-    """
-    request, target = parameters.request, parameters.target
-    # With 0 the prompt is put into the cache, and nothing is answered.
-    limit = parameters.max_tokens(least=0)
-    if limit is None:
-        raise InvalidRequest("this wire wants max_tokens")
-    body: dict[str, Any] = {"model": target.model, "max_tokens": limit, "stream": request.stream}
-    thinking, effort = _thinking(parameters, limit, writer)
-    kind = None if thinking is None else thinking["type"]
-    is_thinking = kind in {"adaptive", "enabled"} or (
-        kind is None and target.capabilities.thinks_by_default
-    )
-    body |= _sampling(parameters, is_thinking=is_thinking)
-    if words := parameters.stop_words():
-        body["stop_sequences"] = words
-    if thinking is not None:
-        body["thinking"] = thinking
-    output: dict[str, Any] = {} if effort is None else {"effort": effort}
-    if (form := parameters.schema()) is not None:
-        output["format"] = {"type": "json_schema", "schema": form[2]}
-    parameters.wants_json_object(can_say=False)
-    if output:
-        body["output_config"] = output
-    asked = kind in {"adaptive", "enabled"}
-    if (choice := _tool_choice(parameters, tools, is_thinking=asked)) is not None:
-        body["tool_choice"] = choice
-    if request.cache.key is not None:
-        parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
-    marks = writer.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
-    if tools:
-        body["tools"] = _tools(tools, marks)
-    if system:
-        body["system"] = _system(system, marks, is_list=isinstance(request.system, tuple))
-    body["messages"] = writer.body_messages(marks)
-    return body
 
 
 def _system(texts: list[str], marks: Marks, *, is_list: bool) -> str | list[dict[str, Any]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
 
-__all__ = ["BedrockWriter", "body_of"]
+__all__ = ["BedrockWriter"]
 
 _FORMATS: Final = {
     "image/png": "png",
@@ -73,6 +73,7 @@ class BedrockWriter(AlternatingWriter):
 
     is_blank_empty = True
     has_citations = True
+    writes_runs = True
     media = WireMedia(
         {kind: _types(kind) for kind in ("image", "document", "audio", "video")}, frozenset()
     )
@@ -80,7 +81,6 @@ class BedrockWriter(AlternatingWriter):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.called: dict[str, int] = {}
         self._documents = 0
 
     def plain_text(self, text: str) -> Part:
@@ -149,68 +149,56 @@ class BedrockWriter(AlternatingWriter):
     def marked(self, part: Part, ttl: str | None) -> list[Part]:
         return [part, cache_point(ttl)]
 
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        request, target = parameters.request, parameters.target
+        limit = parameters.max_tokens()
+        body: dict[str, Any] = {}
+        more, effort = _thinking(parameters, limit, self)
+        said = more.get("thinking")
+        is_thinking = target.capabilities.thinks_by_default if said is None else said != _OFF
+        temperature, top_p = parameters.sampling(is_thinking=is_thinking)
+        inference = {
+            "maxTokens": limit,
+            "temperature": temperature,
+            "topP": top_p,
+            "stopSequences": parameters.stop_words() or None,
+        }
+        inference = {name: value for name, value in inference.items() if value is not None}
+        if inference:
+            body["inferenceConfig"] = inference
+        if more:
+            body["additionalModelRequestFields"] = more
+        output: dict[str, Any] = {} if effort is None else {"effort": effort}
+        if (form := parameters.schema()) is not None:
+            name, description, schema = form
+            named = {"name": name, "description": description, "schema": schema.text}
+            named = {member: value for member, value in named.items() if value is not None}
+            output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": named}}
+        parameters.wants_json_object(can_say=False)
+        if output:
+            body["outputConfig"] = output
+        if request.cache.key is not None:
+            parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
+        marks = self.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
+        asked = said is not None and said != _OFF
+        choice = _tool_choice(parameters, tools, is_thinking=asked)
+        config = _tool_config(parameters, tools, self, marks, choice)
+        if config:
+            body["toolConfig"] = config
+        if system:
+            blocks: list[dict[str, Any]] = [{"text": text} for text in system]
+            if marks.system:
+                blocks.append(cache_point(marks.ttl))
+            body["system"] = blocks
+        body["messages"] = self.body_messages(marks)
+        return body
+
 
 def cache_point(ttl: str | None) -> dict[str, Any]:
     """A cache mark, which is a block of its own."""
     return {"cachePoint": {"type": "default"} if ttl is None else {"type": "default", "ttl": ttl}}
-
-
-def body_of(
-    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: BedrockWriter
-) -> dict[str, Any]:
-    """The body.
-
-    Args:
-        parameters: The parameters.
-        system: The system texts.
-        tools: The tools.
-        writer: The history, written.
-
-    Raises:
-        InvalidRequest: Something is refused.
-    """
-    request, target = parameters.request, parameters.target
-    limit = parameters.max_tokens()
-    body: dict[str, Any] = {}
-    more, effort = _thinking(parameters, limit, writer)
-    said = more.get("thinking")
-    is_thinking = target.capabilities.thinks_by_default if said is None else said != _OFF
-    temperature, top_p = parameters.sampling(is_thinking=is_thinking)
-    inference = {
-        "maxTokens": limit,
-        "temperature": temperature,
-        "topP": top_p,
-        "stopSequences": parameters.stop_words() or None,
-    }
-    inference = {name: value for name, value in inference.items() if value is not None}
-    if inference:
-        body["inferenceConfig"] = inference
-    if more:
-        body["additionalModelRequestFields"] = more
-    output: dict[str, Any] = {} if effort is None else {"effort": effort}
-    if (form := parameters.schema()) is not None:
-        name, description, schema = form
-        named = {"name": name, "description": description, "schema": schema.text}
-        named = {member: value for member, value in named.items() if value is not None}
-        output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": named}}
-    parameters.wants_json_object(can_say=False)
-    if output:
-        body["outputConfig"] = output
-    if request.cache.key is not None:
-        parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
-    marks = writer.plan_marks(request.cache, has_tools=bool(tools), has_system=bool(system))
-    asked = said is not None and said != _OFF
-    choice = _tool_choice(parameters, tools, is_thinking=asked)
-    config = _tool_config(parameters, tools, writer, marks, choice)
-    if config:
-        body["toolConfig"] = config
-    if system:
-        blocks: list[dict[str, Any]] = [{"text": text} for text in system]
-        if marks.system:
-            blocks.append(cache_point(marks.ttl))
-        body["system"] = blocks
-    body["messages"] = writer.body_messages(marks)
-    return body
 
 
 def _tool_config(

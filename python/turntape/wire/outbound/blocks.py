@@ -7,9 +7,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from turntape.errors import InvalidRequest
-from turntape.wire.outbound.caching import plan_marks
-from turntape.wire.outbound.parts import MEDIA_TYPES
+from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct
+from turntape.replay.pairing import Placed
+from turntape.wire.outbound.caching import AUTOMATIC_MARKS, plan_marks
+from turntape.wire.outbound.names import Names
+from turntape.wire.outbound.notes import Notes
+from turntape.wire.outbound.parts import MEDIA_TYPES, Call, WireMessage
+from turntape.wire.outbound.plain import PlainRun, Spelling
 from turntape.wire.outbound.writer import Writer
+from turntape.wire.raw_json import RawJson, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,56 +23,18 @@ if TYPE_CHECKING:
 
     from turntape.conversation import ToolResult
     from turntape.messages import Text
-    from turntape.replay.pairing import Placed
+    from turntape.replay.pairing import History
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.caching import Marks
-    from turntape.wire.outbound.parts import Call, Part, Written
+    from turntape.wire.outbound.parts import Part, Written
     from turntape.wire.outbound.target import Origin
 
-__all__ = ["AlternatingWriter", "WireMessage"]
+__all__ = ["AlternatingWriter"]
 
 
 _NONE: frozenset[int] = frozenset()
 
 _part_of = itemgetter(1)
-
-
-class WireMessage:
-    """One message of the body while it is written.
-
-    Attributes:
-        role: ``user``, ``assistant`` or ``system``.
-        index: The last place in the history that something of it came from.
-        results: The results, which stand first in it.
-        calls: The call that each of them answers.
-        parts: What follows them.
-        is_paused: Whether it is a turn that asks to be sent back.
-        extra: What the wire's message carries beside role and content.
-    """
-
-    __slots__ = ("calls", "extra", "index", "is_paused", "parts", "results", "role")
-
-    def __init__(self, role: str, index: int) -> None:
-        self.role = role
-        self.index = index
-        self.results: list[Written] = []
-        self.calls: list[Call] = []
-        self.parts: list[Written] = []
-        self.is_paused = False
-        self.extra: dict[str, Any] | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is in it yet."""
-        return not (self.results or self.parts)
-
-    def content(self) -> list[Written]:
-        """Everything in it, in the order of the wire."""
-        return self.results + self.parts if self.results else self.parts
-
-    def add_extra(self, extra: dict[str, Any]) -> None:
-        """Add what the wire's message carries beside role and content."""
-        self.extra = extra if self.extra is None else self.extra | extra
 
 
 def _is_markable(written: Written) -> bool:
@@ -81,16 +49,77 @@ class AlternatingWriter(Writer):
     content_name: ClassVar[str] = "content"
     has_system_messages: ClassVar[bool] = False
     sorts_results: ClassVar[bool] = False
+    writes_runs: ClassVar[bool] = False
+
+    spelling: ClassVar[Spelling | None] = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.messages: list[WireMessage] = []
+        # Of each tool that was called, the place of its first call.
+        self.called: dict[str, int] = {}
         self._is_system_moved = False
         # Media of the result being written that may not stand in it, and those of the whole message.
         self._moved: list[Part] = []
         self._after_results: list[Part] = []
         # The parts of the message being written that are thinking, by identity.
         self._thinking_parts: set[int] = set()
+
+    def write(self, history: History, stop: int) -> None:
+        if not self.writes_runs or history.mended is not None or self.without_thinking:
+            super().write(history, stop)
+            return
+        spelling = self._spelled()
+        messages, places = history.messages, history.places
+        at, size = 0, len(messages)
+        while at < size:
+            run = spelling.write(self, history, at, stop) if at < stop else None
+            if run is not None:
+                self._put_run(run)
+                at += len(run.messages)
+            self.write_message(Placed(places[at], messages[at], messages[at].content))
+            at += 1
+
+    def _put_run(self, run: PlainRun) -> None:
+        self.messages.append(run)
+        self.trace.append(run)
+        self._is_system_moved = False
+        self._calls = {}
+        if run.role == "assistant":
+            calls = (block for block in run.messages[-1].content if block.type == "tool_use")
+            for order, block in enumerate(calls):
+                self._calls[block.id] = [Call(block, block.id, block.name, order, {})]
+
+    def _spelled(self) -> Spelling:
+        """How plain messages are spelled, found out once."""
+        kind = type(self)
+        if kind.spelling is None:
+            notes = Notes()
+            names = Names(FORMS_OF_NAMES[self.target.dialect], (), notes)
+            ids = Distinct(FORMS_OF_IDS[self.target.dialect])
+            kind.spelling = Spelling(kind(self.target, notes, ids, names, _NONE))
+        return kind.spelling
+
+    def frame(self, role: str) -> tuple[bytes, bytes]:
+        """What goes before and behind the blocks of a message."""
+        message = WireMessage(role, 0)
+        message.parts.append((0, RawJson("0"), False))
+        before, _, behind = write_json(self._body_message(message, _NONE, None))[0].partition(b"0")
+        return before, behind
+
+    def leaves_room(self, policy: CachePolicy) -> bool:
+        """Whether all messages that a cache mark may be wanted at were written one by one."""
+        if not policy.automatic:
+            return True
+        behind = 0
+        for place, message in enumerate(self.messages, 1):
+            if isinstance(message, PlainRun):
+                behind = place
+        if not behind:
+            return True
+        markable = self._markable_places()
+        users = (message for message in self.messages[behind:] if message.role == "user")
+        return sum(message.index in markable for message in users) >= AUTOMATIC_MARKS
 
     @abstractmethod
     def marked(self, part: Part, ttl: str | None) -> list[Part]:
@@ -334,8 +363,7 @@ class AlternatingWriter(Writer):
         """Whether the history ends with results of calls before which there is no signed thinking."""
         if not self.messages or not self.messages[-1].results:
             return False
-        before = self.messages[-2:-1]
-        return not any(written[2] for message in before for written in message.parts)
+        return not any(message.has_thinking for message in self.messages[-2:-1])
 
     def plan_marks(self, policy: CachePolicy, *, has_tools: bool, has_system: bool) -> Marks:
         """Where the cache marks stand; see :func:`turntape.wire.outbound.caching.plan_marks`."""
@@ -351,7 +379,7 @@ class AlternatingWriter(Writer):
             notes=self.notes,
         )
 
-    def body_messages(self, marks: Marks | None) -> list[dict[str, Any]]:
+    def body_messages(self, marks: Marks | None) -> list[Any]:
         """The messages as the body has them."""
         if marks is None or not marks.messages:
             return [self._body_message(message, _NONE, None) for message in self.messages]
@@ -377,9 +405,9 @@ class AlternatingWriter(Writer):
             wanted.setdefault(found[place], set()).add(place)
         return wanted
 
-    def _body_message(
-        self, message: WireMessage, wanted: AbstractSet[int], ttl: str | None
-    ) -> dict[str, Any]:
+    def _body_message(self, message: WireMessage, wanted: AbstractSet[int], ttl: str | None) -> Any:
+        if isinstance(message, PlainRun):
+            return message.items
         role = self.assistant_role if message.role == "assistant" else message.role
         if self.sorts_results and len(message.results) > 1:
             pairs = sorted(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from urllib.parse import quote
 
+from turntape._native import calls_are_answered
 from turntape.conversation import CustomRecord, Message
 from turntape.errors import InvalidRequest, PairingError
 from turntape.replay.mapping import FORMS_OF_IDS, FORMS_OF_NAMES, Distinct, ids_of_length
-from turntape.replay.pairing import notes_of, pair
+from turntape.replay.pairing import History, notes_of, pair
 from turntape.replay.texts import ReplayTexts
 from turntape.wire.dialect import Dialect
 from turntape.wire.outbound import anthropic, bedrock, gemini, openai_chat, openai_responses
 from turntape.wire.outbound.blocks import AlternatingWriter
 from turntape.wire.outbound.built import BuiltRequest
+from turntape.wire.outbound.caching import before_marks
 from turntape.wire.outbound.extra import merge_extra
 from turntape.wire.outbound.flat import FlatWriter
 from turntape.wire.outbound.misfits import misfit_in
@@ -30,11 +32,12 @@ from turntape.wire.vendors import vendor_habits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from turntape.conversation import HistoryItem
     from turntape.replay.mapping import Form
-    from turntape.replay.pairing import Placed
     from turntape.requests import ModelRequest
     from turntape.wire.capabilities import CapabilityTable
-    from turntape.wire.outbound.parts import Part
+    from turntape.wire.outbound.parts import Written
+    from turntape.wire.outbound.plain import PlainRun
     from turntape.wire.outbound.target import CarrySignatures
     from turntape.wire.outbound.writer import Writer
     from turntape.wire.vendors import VendorHabits
@@ -50,12 +53,12 @@ Unsupported: TypeAlias = Literal["drop", "error"]
 OnPrefixChange: TypeAlias = Literal["drop_thinking", "drop_block", "keep"]
 """What happens to signed thinking where something before it was edited."""
 
-_WRITERS: dict[Dialect, tuple[Any, Any]] = {
-    Dialect.ANTHROPIC: (anthropic.AnthropicWriter, anthropic.body_of),
-    Dialect.OPENAI_CHAT: (openai_chat.ChatWriter, openai_chat.body_of),
-    Dialect.OPENAI_RESPONSES: (openai_responses.ResponsesWriter, openai_responses.body_of),
-    Dialect.GEMINI: (gemini.GeminiWriter, gemini.body_of),
-    Dialect.BEDROCK_CONVERSE: (bedrock.BedrockWriter, bedrock.body_of),
+_WRITERS: dict[Dialect, type[Writer]] = {
+    Dialect.ANTHROPIC: anthropic.AnthropicWriter,
+    Dialect.OPENAI_CHAT: openai_chat.ChatWriter,
+    Dialect.OPENAI_RESPONSES: openai_responses.ResponsesWriter,
+    Dialect.GEMINI: gemini.GeminiWriter,
+    Dialect.BEDROCK_CONVERSE: bedrock.BedrockWriter,
 }
 
 
@@ -235,27 +238,33 @@ class _Building:
             names.append(tool.name)
         return tuple(names)
 
-    def _history(self) -> list[Placed]:
+    def _history(self) -> History:
         """The messages that follow the leading system messages, paired."""
-        messages: list[tuple[int, Message]] = []
-        is_leading = True
-        for index, item in enumerate(self.request.messages):
-            if not isinstance(item, Message):
-                if isinstance(cast("object", item), CustomRecord):
-                    continue
-                raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
-            self.places.append(index)
-            if is_leading and item.role == "system":
-                self.leading += self._leading_texts(index, item)
+        items = list(self.request.messages)
+        start = 0
+        for start, item in enumerate(items):
+            if isinstance(cast("object", item), CustomRecord):
                 continue
-            is_leading = False
-            messages.append((index, item))
-        history, faults = pair(messages, missing_result=self.target.texts.missing_result)
-        if faults:
-            if not self.target.repairs:
-                raise PairingError(faults)
-            self.notes.extend(notes_of(faults))
-        return history
+            if not isinstance(item, Message) or item.role != "system":
+                break
+            self.places.append(start)
+            self.leading += self._leading_texts(start, item)
+        else:
+            start = len(items)
+        messages, places = _messages_from(items, start)
+        self.places += places
+        if calls_are_answered(messages):
+            return History(messages, places)
+        texts = self.target.texts
+        mended, faults = pair(
+            zip(places, messages, strict=True), missing_result=texts.missing_result
+        )
+        if not faults:
+            return History(messages, places)
+        if not self.target.repairs:
+            raise PairingError(faults)
+        self.notes.extend(notes_of(faults))
+        return History(messages, places, mended)
 
     def _leading_texts(self, index: int, message: Message) -> list[tuple[int, str]]:
         texts: list[tuple[int, str]] = []
@@ -276,16 +285,24 @@ class _Building:
 
     def _written(self, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
         """The history, written, with the notes on it."""
+        policy = self.request.cache
+        stop = before_marks(policy, self.history)
+        writer, notes = self._written_to(stop, without_thinking)
+        if isinstance(writer, AlternatingWriter) and not writer.leaves_room(policy):
+            return self._written_to(0, without_thinking)
+        return writer, notes
+
+    def _written_to(self, stop: int, without_thinking: frozenset[int]) -> tuple[Writer, Notes]:
         notes = Notes()
         target = self.target
-        writer: Writer = _WRITERS[target.dialect][0](
+        writer = _WRITERS[target.dialect](
             target,
             notes,
             Distinct(self._form_of_ids()),
             Names(FORMS_OF_NAMES[target.dialect], self.declared, notes),
             without_thinking,
         )
-        writer.write(self.history)
+        writer.write(self.history, stop)
         if isinstance(writer, FlatWriter):
             # They are part of what is sent, whatever comes after them.
             writer.flush_moved()
@@ -304,7 +321,7 @@ class _Building:
             else [tool.name, tool.description, tool.schema, tool.strict]
             for tool in self.tools
         ]
-        trace: list[tuple[int, Part, bool]] = [
+        trace: list[Written | PlainRun] = [
             (index, {"system": text}, False) for index, text in self.leading
         ]
         return Prefix([self.host_system, tools], self.places, trace + writer.trace)
@@ -322,7 +339,7 @@ class _Building:
             is_empty = not writer.written and not is_alone
         if is_empty:
             raise InvalidRequest("the history holds nothing that could be sent")
-        tree = _WRITERS[target.dialect][1](self.parameters, self.system, self.tools, writer)
+        tree = writer.body(self.parameters, self.system, self.tools)
         headers: dict[str, str] = {}
         if target.dialect is Dialect.ANTHROPIC:
             headers["anthropic-version"] = target.api_version or anthropic.DEFAULT_API_VERSION
@@ -342,6 +359,22 @@ class _Building:
             id_map={call_id: tuple(sent) for call_id, sent in writer.id_map.items()},
             name_map=writer.names.mapped(),
         )
+
+
+def _messages_from(items: list[HistoryItem], start: int) -> tuple[list[Message], list[int]]:
+    """The messages of a history from a place on, and their places."""
+    if set(map(type, items)) == {Message}:
+        # Nearly always, and quicker than to look at each.
+        return cast("list[Message]", items[start:]), list(range(start, len(items)))
+    messages: list[Message] = []
+    places: list[int] = []
+    for index, item in enumerate(items[start:], start):
+        if isinstance(item, Message):
+            messages.append(item)
+            places.append(index)
+        elif not isinstance(cast("object", item), CustomRecord):
+            raise InvalidRequest(f"{type(item).__name__} is no message", index=index)
+    return messages, places
 
 
 def _path(dialect: Dialect, model: str, *, stream: bool) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from turntape.replay.pairing import History
     from turntape.requests import CachePolicy
     from turntape.wire.outbound.notes import Notes
 
-__all__ = ["Marks", "plan_marks", "refuse_marks"]
+__all__ = ["AUTOMATIC_MARKS", "Marks", "before_marks", "plan_marks", "refuse_marks"]
+
+AUTOMATIC_MARKS: Final = 2
+"""How many messages of the user's are marked where nobody says which: the last ones."""
 
 
 class Marks:
@@ -64,7 +69,7 @@ def plan_marks(
         notes.add("cache_control_dropped", place, "nothing in this message may carry a cache mark")
     wanted &= markable
     if policy.automatic:
-        wanted.update([place for place in user_places if place in markable][-2:])
+        wanted.update([place for place in user_places if place in markable][-AUTOMATIC_MARKS:])
     for given, name in ((policy.tools, "tools"), (policy.system, "system")):
         if given and not (has_tools if name == "tools" else has_system):
             notes.add("cache_control_dropped", None, f"there is no {name} to mark")
@@ -81,6 +86,32 @@ def plan_marks(
         notes.add("cache_control_dropped", None, f"the model's cache cannot be kept for {ttl}")
         ttl = None
     return Marks(tools=tools, system=system, messages=tuple(places), ttl=ttl)
+
+
+def before_marks(policy: CachePolicy, history: History) -> int:
+    """How many messages at the beginning of a history need no place for a mark.
+
+    Args:
+        policy: What is asked for.
+        history: The history.
+
+    Returns:
+        Their number; where marks are automatic, one that is a guess, if a good one.
+    """
+    messages = history.messages
+    stop = len(messages)
+    if policy.messages:
+        stop = bisect_left(history.places, min(policy.messages))
+    if policy.automatic:
+        at, wanted = len(messages), AUTOMATIC_MARKS
+        while at and wanted:
+            at -= 1
+            begins = messages[at].role == "user" and (not at or messages[at - 1].role != "user")
+            wanted -= begins and any(
+                block.type != "provider_block" for block in messages[at].content
+            )
+        stop = min(stop, at)
+    return stop
 
 
 def refuse_marks(policy: CachePolicy, notes: Notes) -> None:

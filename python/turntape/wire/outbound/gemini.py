@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from turntape.media import MediaBlock
     from turntape.messages import RedactedThinkingBlock, Text, Thinking, ToolUse
     from turntape.replay.pairing import Placed
-    from turntape.wire.outbound.blocks import WireMessage
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.parameters import Parameters, Tool
-    from turntape.wire.outbound.parts import Call, Part
+    from turntape.wire.outbound.parts import Call, Part, WireMessage
     from turntape.wire.outbound.target import Origin
 
-__all__ = ["GeminiWriter", "body_of"]
+__all__ = ["GeminiWriter"]
 
 # Members of a part that stand beside what it holds, not in it.
 _BESIDE: Final = frozenset({"mediaResolution", "videoMetadata", "partMetadata", "thought"})
@@ -164,6 +163,31 @@ class GeminiWriter(AlternatingWriter):
                     )
                 return
 
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        request = parameters.request
+        body: dict[str, Any] = {}
+        config = _generation_config(parameters)
+        if config:
+            body["generationConfig"] = config
+        calling = _calling(parameters, tools)
+        if parameters.parallel(tools) is False:
+            parameters.drop("parallel_tool_calls", "this wire cannot say it")
+        if calling is not None:
+            body["toolConfig"] = {"functionCallingConfig": calling}
+        if tools:
+            body["tools"] = _tools(tools)
+        if system:
+            body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
+        refuse_marks(request.cache, parameters.notes)
+        if request.cache.key is not None:
+            parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
+        contents = self.body_messages(None)
+        self.sign_calls(contents)
+        body["contents"] = contents
+        return body
+
 
 def _own_response(response: Any, text: str) -> Any:
     """The response as it came, if the result still says the same; None where the host changed it."""
@@ -179,43 +203,6 @@ def _own_response(response: Any, text: str) -> Any:
         if only == said:
             return {name: RawJson(text)}
     return None
-
-
-def body_of(
-    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: GeminiWriter
-) -> dict[str, Any]:
-    """The body.
-
-    Args:
-        parameters: The parameters.
-        system: The system texts.
-        tools: The tools.
-        writer: The history, written.
-
-    Raises:
-        InvalidRequest: Something is refused.
-    """
-    request = parameters.request
-    body: dict[str, Any] = {}
-    config = _generation_config(parameters)
-    if config:
-        body["generationConfig"] = config
-    calling = _calling(parameters, tools)
-    if parameters.parallel(tools) is False:
-        parameters.drop("parallel_tool_calls", "this wire cannot say it")
-    if calling is not None:
-        body["toolConfig"] = {"functionCallingConfig": calling}
-    if tools:
-        body["tools"] = _tools(tools)
-    if system:
-        body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
-    refuse_marks(request.cache, parameters.notes)
-    if request.cache.key is not None:
-        parameters.notes.add("cache_control_dropped", None, "this wire has no key of the cache")
-    contents = writer.body_messages(None)
-    writer.sign_calls(contents)
-    body["contents"] = contents
-    return body
 
 
 def _generation_config(parameters: Parameters) -> dict[str, Any]:

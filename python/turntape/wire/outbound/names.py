@@ -29,6 +29,11 @@ class Names:
         self._notes = notes
         self._sent = {name: name for name in declared}
 
+    @property
+    def known(self) -> dict[str, str]:
+        """The names that were asked for, as they are sent, and those that are declared."""
+        return self._sent
+
     def sent(self, name: str, index: int | None) -> str:
         """The name as it is sent, noted at its first use where it is another."""
         sent = self._sent.get(name)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
 
-__all__ = ["ChatWriter", "body_of"]
+__all__ = ["ChatWriter"]
 
 # Members of a part that stand beside its medium, not in the object that holds it.
 _BESIDE: Final = frozenset({"prompt_cache_breakpoint", "cache_control"})
@@ -254,6 +254,38 @@ class ChatWriter(FlatWriter):
             self.notes.add("messages_merged", None, f"two messages of the {last['role']} are one")
         return joined
 
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        request, target = parameters.request, parameters.target
+        habits = target.habits
+        body: dict[str, Any] = {"model": target.model}
+        if (limit := parameters.max_tokens()) is not None:
+            body[habits.max_tokens_member] = limit
+        body["stream"] = request.stream
+        if request.stream and habits.stream_usage:
+            body["stream_options"] = {"include_usage": True}
+        reasoning = _reasoning(parameters, has_tools=bool(tools))
+        is_thinking = not parameters.is_off if reasoning else target.capabilities.thinks_by_default
+        body |= sampling_members(parameters, is_thinking=is_thinking)
+        if words := parameters.stop_words(limit=habits.max_stop):
+            body["stop"] = words
+        body |= reasoning
+        if (form := json_schema_form(parameters)) is not None:
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif parameters.wants_json_object():
+            body["response_format"] = {"type": "json_object"}
+        body |= cache_members(parameters)
+        body |= tool_members(
+            parameters, tools, lambda name: {"type": "function", "function": {"name": name}}
+        )
+        if tools:
+            body["tools"] = [_tool(tool) for tool in tools]
+        if self.is_open and self.may_end:
+            body |= members(habits.prefill_body)
+        body["messages"] = self.body_messages(system)
+        return body
+
 
 _NOTHING: Part = RawJson("")
 """What stands for a block that is no part of the content; never written."""
@@ -286,50 +318,6 @@ def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
             joined[name] = [*ours, *theirs]
     joined["content"] = _content(_parts_of(first["content"]) + _parts_of(second["content"]))
     return joined
-
-
-def body_of(
-    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: ChatWriter
-) -> dict[str, Any]:
-    """The body.
-
-    Args:
-        parameters: The parameters.
-        system: The system texts.
-        tools: The tools.
-        writer: The history, written.
-
-    Raises:
-        InvalidRequest: Something is refused.
-    """
-    request, target = parameters.request, parameters.target
-    habits = target.habits
-    body: dict[str, Any] = {"model": target.model}
-    if (limit := parameters.max_tokens()) is not None:
-        body[habits.max_tokens_member] = limit
-    body["stream"] = request.stream
-    if request.stream and habits.stream_usage:
-        body["stream_options"] = {"include_usage": True}
-    reasoning = _reasoning(parameters, has_tools=bool(tools))
-    is_thinking = not parameters.is_off if reasoning else target.capabilities.thinks_by_default
-    body |= sampling_members(parameters, is_thinking=is_thinking)
-    if words := parameters.stop_words(limit=habits.max_stop):
-        body["stop"] = words
-    body |= reasoning
-    if (form := json_schema_form(parameters)) is not None:
-        body["response_format"] = {"type": "json_schema", "json_schema": form}
-    elif parameters.wants_json_object():
-        body["response_format"] = {"type": "json_object"}
-    body |= cache_members(parameters)
-    body |= tool_members(
-        parameters, tools, lambda name: {"type": "function", "function": {"name": name}}
-    )
-    if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
-    if writer.is_open and writer.may_end:
-        body |= members(habits.prefill_body)
-    body["messages"] = writer.body_messages(system)
-    return body
 
 
 def _tool(tool: Tool | RawJson) -> Any:

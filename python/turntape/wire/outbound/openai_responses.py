@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from turntape.wire.outbound.parts import Call, Part
     from turntape.wire.outbound.target import Origin
 
-__all__ = ["ResponsesWriter", "body_of"]
+__all__ = ["ResponsesWriter"]
 
 _INCLUDED: Final = ("reasoning.encrypted_content",)
 
@@ -244,6 +244,35 @@ class ResponsesWriter(FlatWriter):
         else:
             self.written.pop()
 
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        request, target = parameters.request, parameters.target
+        body: dict[str, Any] = {"model": target.model}
+        if (limit := parameters.max_tokens()) is not None:
+            body["max_output_tokens"] = limit
+        body |= {"stream": request.stream, "store": False, "include": list(_INCLUDED)}
+        reasoning = _reasoning(parameters)
+        said = reasoning.get("effort")
+        is_thinking = target.capabilities.thinks_by_default if said is None else said != "none"
+        body |= sampling_members(parameters, is_thinking=is_thinking)
+        if request.stop:
+            parameters.drop("stop", "this wire has no stop words")
+        if reasoning:
+            body["reasoning"] = reasoning
+        if (form := json_schema_form(parameters)) is not None:
+            body["text"] = {"format": {"type": "json_schema", **form}}
+        elif parameters.wants_json_object():
+            body["text"] = {"format": {"type": "json_object"}}
+        body |= cache_members(parameters)
+        body |= tool_members(parameters, tools, lambda name: {"type": "function", "name": name})
+        if tools:
+            body["tools"] = [_tool(tool) for tool in tools]
+        if system:
+            body["instructions"] = "\n\n".join(system)
+        body["input"] = self.written
+        return body
+
 
 _ITEM: Final = "\0item"
 """Where a text part carries what belongs to its item, until the item is made."""
@@ -257,47 +286,6 @@ def _is_content(part: RawJson) -> bool:
     """Whether a block of the provider's own stands in a message, not beside it."""
     kind = json.loads(part.text).get("type")
     return isinstance(kind, str) and kind.startswith("input_")
-
-
-def body_of(
-    parameters: Parameters, system: list[str], tools: list[Tool | RawJson], writer: ResponsesWriter
-) -> dict[str, Any]:
-    """The body.
-
-    Args:
-        parameters: The parameters.
-        system: The system texts.
-        tools: The tools.
-        writer: The history, written.
-
-    Raises:
-        InvalidRequest: Something is refused.
-    """
-    request, target = parameters.request, parameters.target
-    body: dict[str, Any] = {"model": target.model}
-    if (limit := parameters.max_tokens()) is not None:
-        body["max_output_tokens"] = limit
-    body |= {"stream": request.stream, "store": False, "include": list(_INCLUDED)}
-    reasoning = _reasoning(parameters)
-    said = reasoning.get("effort")
-    is_thinking = target.capabilities.thinks_by_default if said is None else said != "none"
-    body |= sampling_members(parameters, is_thinking=is_thinking)
-    if request.stop:
-        parameters.drop("stop", "this wire has no stop words")
-    if reasoning:
-        body["reasoning"] = reasoning
-    if (form := json_schema_form(parameters)) is not None:
-        body["text"] = {"format": {"type": "json_schema", **form}}
-    elif parameters.wants_json_object():
-        body["text"] = {"format": {"type": "json_object"}}
-    body |= cache_members(parameters)
-    body |= tool_members(parameters, tools, lambda name: {"type": "function", "name": name})
-    if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
-    if system:
-        body["instructions"] = "\n\n".join(system)
-    body["input"] = writer.written
-    return body
 
 
 def _tool(tool: Tool | RawJson) -> Any:

@@ -27,9 +27,10 @@ _TYPED_SCHEMAS: Final = frozenset({Dialect.ANTHROPIC, Dialect.BEDROCK_CONVERSE})
 """The wires on which the schema of a tool must have the type ``object``."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as of `RawJson`: a request has one for each of its tools.
+@dataclass(slots=True)
 class Tool:
-    """A tool of the host's, ready to be written.
+    """A tool of the host's, ready to be written. Nobody changes one.
 
     Attributes:
         name: Its name.

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from turntape.wire.outbound.plain import PlainRun
 from turntape.wire.raw_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turntape.wire.outbound.parts import Part
+    from turntape.wire.outbound.parts import Part, Written
+    from turntape.wire.raw_json import RawItems
 
 __all__ = ["Comparison", "Prefix"]
 
@@ -46,7 +48,7 @@ class Prefix:
         self,
         seed: Any,
         places: Sequence[int],
-        trace: Sequence[tuple[int, Part, bool]],
+        trace: Sequence[Written | PlainRun],
     ) -> None:
         # Nothing is worked out before somebody asks: most requests are sent and forgotten.
         self._seed = seed
@@ -56,10 +58,12 @@ class Prefix:
     def _start(self) -> str:
         return blake2b(write_json(self._seed)[0], digest_size=16).hexdigest()
 
-    def _by_place(self) -> dict[int, list[tuple[Part, bool]]]:
-        by_place: dict[int, list[tuple[Part, bool]]] = {}
-        for place, part, is_thinking in self._trace:
-            by_place.setdefault(place, []).append((part, is_thinking))
+    def _by_place(self) -> dict[int, list[tuple[Part | RawItems, bool]]]:
+        by_place: dict[int, list[tuple[Part | RawItems, bool]]] = {}
+        for entry in self._trace:
+            each = entry.written() if isinstance(entry, PlainRun) else (entry,)
+            for place, part, is_thinking in each:
+                by_place.setdefault(place, []).append((part, is_thinking))
         return by_place
 
     def digests(self) -> tuple[str, ...]:
@@ -89,6 +93,6 @@ class Prefix:
         return Comparison(None, frozenset(without))
 
     @staticmethod
-    def _next(digest: str, parts: list[Part]) -> str:
+    def _next(digest: str, parts: list[Part | RawItems]) -> str:
         content = digest.encode() + write_json(parts)[0]
         return blake2b(content, digest_size=16).hexdigest()

@@ -16,17 +16,17 @@ from turntape.wire.outbound.surrogates import mended_json, mended_text
 from turntape.wire.raw_json import RawJson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from turntape.conversation import Message, ToolResult
     from turntape.media import MediaBlock
     from turntape.messages import ProviderBlock, RedactedThinkingBlock, Text, Thinking, ToolUse
     from turntape.replay.mapping import Distinct
-    from turntape.replay.pairing import Placed
+    from turntape.replay.pairing import History, Placed
     from turntape.wire.outbound.media import Medium
     from turntape.wire.outbound.names import Names
     from turntape.wire.outbound.notes import Notes
+    from turntape.wire.outbound.parameters import Parameters, Tool
     from turntape.wire.outbound.parts import Part, Written
+    from turntape.wire.outbound.plain import PlainRun
     from turntape.wire.outbound.target import Origin, Target
 
 __all__ = ["Writer"]
@@ -85,7 +85,7 @@ class Writer(ABC):
         self.ids = ids
         self.names = names
         self.without_thinking = without_thinking
-        self.trace: list[Written] = []
+        self.trace: list[Written | PlainRun] = []
         self.id_map: dict[str, list[str]] = {}
         self._calls: dict[str, list[Call]] = {}
         self._order = 0
@@ -154,22 +154,45 @@ class Writer(ABC):
     def write_system(self, placed: Placed, texts: list[str]) -> None:
         """A system message between the others."""
 
+    @abstractmethod
+    def body(
+        self, parameters: Parameters, system: list[str], tools: list[Tool | RawJson]
+    ) -> dict[str, Any]:
+        """The body, with the history that was written.
+
+        Args:
+            parameters: The parameters.
+            system: The system texts.
+            tools: The tools.
+
+        Raises:
+            InvalidRequest: What the wire wants is missing, or something is refused.
+        """
+
     # The walk ---------------------------------------------------------------------------------------
 
-    def write(self, history: Iterable[Placed]) -> None:
+    def write(self, history: History, stop: int) -> None:
         """Write a history in which calls and results pair.
+
+        Args:
+            history: The history.
+            stop: The first message that a cache mark may be wanted at, counted as the history has them.
 
         Raises:
             InvalidRequest: Something cannot be sent.
         """
         for placed in history:
-            role = placed.message.role
-            if role == "assistant":
-                self._assistant(placed)
-            elif role == "user":
-                self._user(placed)
-            else:
-                self._system(placed)
+            self.write_message(placed)
+
+    def write_message(self, placed: Placed) -> None:
+        """Write the next message."""
+        role = placed.message.role
+        if role == "assistant":
+            self._assistant(placed)
+        elif role == "user":
+            self._user(placed)
+        else:
+            self._system(placed)
 
     def _assistant(self, placed: Placed) -> None:
         message, index = placed.message, placed.index
