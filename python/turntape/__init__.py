@@ -19,81 +19,12 @@ turntape performs no network call, holds no key and runs no tool.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from turntape.errors import (
-    AbsolutePath,
-    EmptyName,
-    EnvelopeError,
-    EventTooLarge,
-    IncompleteTurn,
-    InternalRoot,
-    InternalState,
-    InvalidName,
-    InvalidRequest,
-    InvalidToolArguments,
-    MalformedEvent,
-    MarkerError,
-    MessageError,
-    OffloadError,
-    PairingError,
-    PathEscape,
-    ProjectionError,
-    ProviderError,
-    RedactionFailed,
-    RedactionRuleError,
-    SequenceError,
-    StorageFailed,
-    StoreBroken,
-    StoreChanged,
-    StoreError,
-    StoreLocked,
-    StoreWriteError,
-    StreamError,
-    StrictError,
-    SymlinkEscape,
-    TranscriptError,
-    TruncatedStream,
-    TurntapeError,
-    UnknownDialect,
-    UnsafeDirectory,
-    UnsafeFile,
-    UnsupportedContent,
-)
-from turntape.events import (
-    Citation,
-    ContentBlockStop,
-    DecodeWarning,
-    Extension,
-    InputJsonDelta,
-    MessageStart,
-    MessageStop,
-    RedactedThinking,
-    SignatureDelta,
-    SseEvent,
-    StopReason,
-    StreamEvent,
-    Terminal,
-    TextDelta,
-    ThinkingDelta,
-    ToolUseStart,
-    Usage,
-    WarningCode,
-)
-from turntape.messages import (
-    AssistantBlock,
-    AssistantMessage,
-    ProviderBlock,
-    RedactedThinkingBlock,
-    Text,
-    Thinking,
-    ToolUse,
-)
-from turntape.wire.dialect import (
-    Dialect,
-)
+# As in `typing`, whose import would cost ten times the rest of this one; type checkers know the name.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from turntape._native import (
         SseDecoder,
         StreamDecoder,
@@ -201,6 +132,65 @@ if TYPE_CHECKING:
         Role,
         ToolResult,
     )
+    from turntape.errors import (
+        AbsolutePath,
+        EmptyName,
+        EnvelopeError,
+        EventTooLarge,
+        IncompleteTurn,
+        InternalRoot,
+        InternalState,
+        InvalidName,
+        InvalidRequest,
+        InvalidToolArguments,
+        MalformedEvent,
+        MarkerError,
+        MessageError,
+        OffloadError,
+        PairingError,
+        PathEscape,
+        ProjectionError,
+        ProviderError,
+        RedactionFailed,
+        RedactionRuleError,
+        SequenceError,
+        StorageFailed,
+        StoreBroken,
+        StoreChanged,
+        StoreError,
+        StoreLocked,
+        StoreWriteError,
+        StreamError,
+        StrictError,
+        SymlinkEscape,
+        TranscriptError,
+        TruncatedStream,
+        TurntapeError,
+        UnknownDialect,
+        UnsafeDirectory,
+        UnsafeFile,
+        UnsupportedContent,
+    )
+    from turntape.events import (
+        Citation,
+        ContentBlockStop,
+        DecodeWarning,
+        Extension,
+        InputJsonDelta,
+        MessageStart,
+        MessageStop,
+        RedactedThinking,
+        SignatureDelta,
+        SseEvent,
+        StopReason,
+        StreamEvent,
+        Terminal,
+        TextDelta,
+        ThinkingDelta,
+        ToolUseStart,
+        Usage,
+        WarningCode,
+    )
     from turntape.media import (
         Audio,
         Base64Source,
@@ -211,6 +201,15 @@ if TYPE_CHECKING:
         PathSource,
         UrlSource,
         Video,
+    )
+    from turntape.messages import (
+        AssistantBlock,
+        AssistantMessage,
+        ProviderBlock,
+        RedactedThinkingBlock,
+        Text,
+        Thinking,
+        ToolUse,
     )
     from turntape.notes import (
         ReplayNote,
@@ -347,6 +346,9 @@ if TYPE_CHECKING:
     )
     from turntape.wire.capability_rows import (
         CAPABILITIES,
+    )
+    from turntape.wire.dialect import (
+        Dialect,
     )
     from turntape.wire.inbound.read import (
         from_provider_messages,
@@ -614,8 +616,10 @@ __all__ = [
     "validate_native",
 ]
 
-# What is imported at first use (PEP 562): the extension module, and what stands on it.
+# Nothing is imported before its first use (PEP 562): not the extension module, and not the classes, whose
+# making takes longer than most programs' first decoding.
 _LAZY = {
+    "AbsolutePath": "turntape.errors",
     "Allowlist": "turntape.artifacts.rules",
     "ArrowRows": "turntape.transcript.arrow",
     "ArtifactChunk": "turntape.artifacts.reading",
@@ -623,7 +627,9 @@ _LAZY = {
     "ArtifactPathPolicy": "turntape.artifacts.policy",
     "ArtifactRedactor": "turntape.artifacts.redaction",
     "ArtifactWriter": "turntape.artifacts.writer",
+    "AssistantBlock": "turntape.messages",
     "AssistantEnvelope": "turntape.replay.envelopes",
+    "AssistantMessage": "turntape.messages",
     "AssistantToolCalls": "turntape.replay.native",
     "AsyncEventStream": "turntape.wire.streams",
     "Audio": "turntape.media",
@@ -635,17 +641,25 @@ _LAZY = {
     "Capabilities": "turntape.wire.capabilities",
     "CapabilityTable": "turntape.wire.capabilities",
     "Chat": "turntape.replay.native",
+    "Citation": "turntape.events",
     "ContentBlock": "turntape.conversation",
+    "ContentBlockStop": "turntape.events",
     "CustomRecord": "turntape.conversation",
     "DEFAULT_OFFLOAD_THRESHOLD_BYTES": "turntape.artifacts.abstract",
     "DELETE": "turntape.requests",
+    "DecodeWarning": "turntape.events",
     "Delete": "turntape.requests",
+    "Dialect": "turntape.wire.dialect",
     "Document": "turntape.media",
     "DocumentPart": "turntape.transcript.rows",
     "DropReason": "turntape.replay.native",
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
+    "EmptyName": "turntape.errors",
+    "EnvelopeError": "turntape.errors",
     "EventStream": "turntape.wire.streams",
+    "EventTooLarge": "turntape.errors",
+    "Extension": "turntape.events",
     "FsyncPolicy": "turntape.transcript.syncing",
     "HandoffStage": "turntape.artifacts.handoff",
     "HistoryEntry": "turntape.replay.native",
@@ -659,10 +673,22 @@ _LAZY = {
     "ImportLoss": "turntape.transcript.importers.base",
     "ImportLossCode": "turntape.transcript.importers.base",
     "ImportedRow": "turntape.transcript.importers.base",
+    "IncompleteTurn": "turntape.errors",
+    "InputJsonDelta": "turntape.events",
+    "InternalRoot": "turntape.errors",
+    "InternalState": "turntape.errors",
+    "InvalidName": "turntape.errors",
+    "InvalidRequest": "turntape.errors",
+    "InvalidToolArguments": "turntape.errors",
     "LosslessCodec": "turntape.transcript.codec",
+    "MalformedEvent": "turntape.errors",
+    "MarkerError": "turntape.errors",
     "MediaBlock": "turntape.media",
     "MediaSource": "turntape.media",
     "Message": "turntape.conversation",
+    "MessageError": "turntape.errors",
+    "MessageStart": "turntape.events",
+    "MessageStop": "turntape.events",
     "ModelRequest": "turntape.requests",
     "NativeDialect": "turntape.replay.native",
     "NativeResponse": "turntape.replay.native",
@@ -672,20 +698,30 @@ _LAZY = {
     "NonCanonical": "turntape.replay.envelopes",
     "NonCanonicalCode": "turntape.replay.envelopes",
     "OUTPUTS_DIR": "turntape.artifacts.paths",
+    "OffloadError": "turntape.errors",
     "OffloadedArtifact": "turntape.artifacts.writer",
     "OnError": "turntape.artifacts.offload",
     "OnRedactorError": "turntape.artifacts.offload",
     "OpenPathPolicy": "turntape.artifacts.policy",
     "PairedHistory": "turntape.replay.native",
+    "PairingError": "turntape.errors",
     "PairingFault": "turntape.replay.pairing",
+    "PathEscape": "turntape.errors",
     "PathPolicy": "turntape.artifacts.policy",
     "PathRef": "turntape.transcript.rows",
     "PathSource": "turntape.media",
+    "ProjectionError": "turntape.errors",
+    "ProviderBlock": "turntape.messages",
+    "ProviderError": "turntape.errors",
     "PruneReport": "turntape.artifacts.prune",
     "RawTool": "turntape.requests",
     "Reasoning": "turntape.requests",
     "Redacted": "turntape.artifacts.redaction",
+    "RedactedThinking": "turntape.events",
+    "RedactedThinkingBlock": "turntape.messages",
+    "RedactionFailed": "turntape.errors",
     "RedactionRule": "turntape.artifacts.rules",
+    "RedactionRuleError": "turntape.errors",
     "RepairCode": "turntape.transcript.repair",
     "RepairNote": "turntape.transcript.repair",
     "RepairPolicy": "turntape.transcript.repair",
@@ -699,36 +735,66 @@ _LAZY = {
     "SCRATCH_DIR": "turntape.artifacts.paths",
     "SecretRedactor": "turntape.artifacts.redaction",
     "SecretSpan": "turntape.artifacts.redaction",
+    "SequenceError": "turntape.errors",
     "SequenceFault": "turntape.transcript.validation",
     "SequenceFaultCode": "turntape.transcript.validation",
+    "SignatureDelta": "turntape.events",
     "SseDecoder": "turntape._native",
+    "SseEvent": "turntape.events",
+    "StopReason": "turntape.events",
+    "StorageFailed": "turntape.errors",
+    "StoreBroken": "turntape.errors",
+    "StoreChanged": "turntape.errors",
+    "StoreError": "turntape.errors",
+    "StoreLocked": "turntape.errors",
+    "StoreWriteError": "turntape.errors",
     "StoredArtifact": "turntape.artifacts.prune",
     "StreamDecoder": "turntape._native",
+    "StreamError": "turntape.errors",
+    "StreamEvent": "turntape.events",
     "StreamRedactor": "turntape.artifacts.redaction",
+    "StrictError": "turntape.errors",
+    "SymlinkEscape": "turntape.errors",
     "TapeEntry": "turntape.transcript.entries",
     "TapeFault": "turntape.transcript.entries",
     "TapeOpaque": "turntape.transcript.entries",
     "TapeReport": "turntape.transcript.report",
     "TapeRow": "turntape.transcript.entries",
     "TapeSequenceFault": "turntape.transcript.report",
+    "Terminal": "turntape.events",
+    "Text": "turntape.messages",
+    "TextDelta": "turntape.events",
     "TextPart": "turntape.replay.markers",
+    "Thinking": "turntape.messages",
+    "ThinkingDelta": "turntape.events",
     "ToolChoice": "turntape.requests",
     "ToolDef": "turntape.requests",
     "ToolEnvelope": "turntape.replay.envelopes",
     "ToolFailure": "turntape.transcript.rows",
     "ToolResult": "turntape.conversation",
     "ToolResults": "turntape.replay.native",
+    "ToolUse": "turntape.messages",
+    "ToolUseStart": "turntape.events",
     "TranscriptCodec": "turntape.transcript.codec",
+    "TranscriptError": "turntape.errors",
     "TranscriptMessage": "turntape.transcript.rows",
     "TranscriptPart": "turntape.transcript.rows",
     "TranscriptStore": "turntape.transcript.store",
+    "TruncatedStream": "turntape.errors",
+    "TurntapeError": "turntape.errors",
     "TypedMessage": "turntape.replay.native",
+    "UnknownDialect": "turntape.errors",
+    "UnsafeDirectory": "turntape.errors",
+    "UnsafeFile": "turntape.errors",
+    "UnsupportedContent": "turntape.errors",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
+    "Usage": "turntape.events",
     "VENDORS": "turntape.wire.vendor_rows",
     "VendorHabits": "turntape.wire.vendors",
     "Video": "turntape.media",
     "VideoPart": "turntape.transcript.rows",
+    "WarningCode": "turntape.events",
     "__version__": "turntape._native",
     "aiter_events": "turntape.wire.streams",
     "assemble": "turntape._native",
@@ -796,13 +862,19 @@ _LAZY = {
 }
 
 
+# Modules that can be named without an import of their own, because tracebacks and `repr` name them.
+_MODULES = ("errors", "events", "messages", "wire")
+
+
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"turntape.{name}")
     module = _LAZY.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from importlib import import_module
-
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value
