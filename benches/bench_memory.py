@@ -125,7 +125,7 @@ def test_import(meter: Meter) -> None:
     meter.once(lambda: run_alone("import", "turntape"))
     for _ in range(40 if meter.timing else 1):
         for names, taken in seconds.items():
-            taken += run_alone("import", names)
+            taken.extend(run_alone("import", names))
     bare, classes, other = (median(taken) for taken in seconds.values())
     against = "against import dataclasses, typing, json"
     for what, mine, target in (
