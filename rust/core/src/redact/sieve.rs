@@ -9,8 +9,10 @@
 const STEP: usize = 16;
 /// How many literals' groups there are: both pairs must be of one.
 const GROUPS: usize = 8;
-/// One entry for each pair of bytes: a bit for each group that has it.
-type Pairs = Box<[u8; 1 << 16]>;
+/// How many pairs of bytes there are.
+const PAIRS: usize = 1 << 16;
+/// One entry for each pair: a bit for each group that has it.
+type Pairs = Box<[u8; PAIRS]>;
 
 /// The beginnings of literals, without regard to ASCII case. It lets too much through, never too little.
 pub(super) struct Sieve {
@@ -23,8 +25,12 @@ pub(super) struct Sieve {
 impl Sieve {
     /// For literals that are not empty.
     pub(super) fn new(literals: &[Vec<u8>]) -> Self {
-        let empty = || -> Pairs { Box::new([0; 1 << 16]) };
-        let (mut first, mut second) = (empty(), empty());
+        #[expect(
+            clippy::large_stack_arrays,
+            reason = "it is made where it stays, or moved once"
+        )]
+        let empty: Pairs = Box::new([0; PAIRS]);
+        let (mut first, mut second) = (empty.clone(), empty);
         // Behind a short literal anything may stand: those are a group of their own. The others are
         // grouped by their beginnings, so that the groups share as few pairs as can be.
         let mut sorted: Vec<&Vec<u8>> = literals.iter().collect();
@@ -45,14 +51,19 @@ impl Sieve {
     #[inline]
     pub(super) fn skip(&self, hay: &[u8], mut at: usize) -> usize {
         while let Some(bytes) = hay.get(at..).and_then(<[u8]>::first_chunk::<{ STEP + 2 }>) {
-            let groups = |place: usize| {
-                let pair = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
-                self.first[pair(place)] & self.second[pair(place + 1)]
-            };
-            let hits = [1, 3, 5, 7, 9, 11, 13, 15].map(groups);
-            let hits = u64::from_le_bytes(hits);
-            if hits != 0 {
-                return at + (hits.trailing_zeros() / 8) as usize * 2;
+            let pair = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+            let groups = |place: usize| self.first[pair(place)] & self.second[pair(place + 1)];
+            let any = groups(1)
+                | groups(3)
+                | groups(5)
+                | groups(7)
+                | groups(9)
+                | groups(11)
+                | groups(13)
+                | groups(15);
+            if any != 0 {
+                let place = (1..STEP).step_by(2).find(|&place| groups(place) != 0);
+                return at + place.map_or(0, |place| place - 1);
             }
             at += STEP;
         }
