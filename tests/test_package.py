@@ -12,7 +12,7 @@ import pytest
 
 import turntape
 
-# What `import turntape` may load: the value classes, and what `dataclass` and `enum` stand on.
+# What the first use of a value class may load: the value classes, and what `dataclass` and `enum` stand on.
 OWN = {
     "turntape",
     "turntape.dict_form",
@@ -37,12 +37,14 @@ import sys
 before = set(sys.modules)
 import turntape
 after_import = sorted(set(sys.modules) - before)
-turntape.MessageStart("a"), turntape.Dialect.for_model("m"), dir(turntape)
+dir(turntape)
+after_names = sorted(set(sys.modules) - before)
+turntape.MessageStart("a"), turntape.Text("a"), turntape.Dialect.for_model("m"), turntape.StreamError
 after_use = sorted(set(sys.modules) - before)
 turntape.decode
 after_decode = sorted(set(sys.modules) - before)
 import json
-print(json.dumps([after_import, after_use, after_decode]))
+print(json.dumps([after_import, after_names, after_use, after_decode]))
 """
 
 
@@ -54,12 +56,19 @@ def modules() -> list[set[str]]:
 
 
 def test_the_import_is_lazy():
-    after_import, after_use, after_decode = modules()
-    assert {name for name in after_import if name.startswith("turntape")} == OWN
-    assert {name for name in after_import if not name.startswith("turntape")} <= STANDARD
-    assert after_use == after_import
+    after_import, after_names, after_use, after_decode = modules()
+    assert after_import <= {"turntape", "__future__"}
+    assert after_names == after_import
+    assert {name for name in after_use if name.startswith("turntape")} == OWN
+    assert {name for name in after_use if not name.startswith("turntape")} <= STANDARD
     assert "turntape._native" in after_decode
     assert "asyncio" not in after_decode
+
+
+@pytest.mark.parametrize("name", ["errors", "events", "messages", "wire"])
+def test_a_module_that_is_named_without_its_import(name):
+    command = f"import turntape, types; assert isinstance(turntape.{name}, types.ModuleType)"
+    subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
 
 
 def test_the_public_names():

@@ -2,6 +2,7 @@
 //!
 //! One pass over a text for the literals of all rules then tells where a regex need look at all.
 
+use memchr::memmem;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// More literals than this are not worth their while.
@@ -10,6 +11,10 @@ const MOST: usize = 64;
 const LONGEST: usize = 16;
 /// Shorter ones would be found everywhere.
 const SHORTEST: usize = 2;
+/// A class of so many is still a choice of literals.
+const FEW: usize = 8;
+/// So many where they make a short literal longer.
+const MANY: usize = 16;
 
 /// Literals in lower case, without regard to ASCII case, of which every match holds at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,16 @@ pub(super) struct Needles {
 impl Needles {
     fn shortest(&self) -> usize {
         self.literals.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// Whether each of them holds one of these words, in any ASCII case.
+    pub(super) fn hold_one_of(&self, words: &[String]) -> bool {
+        let words: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+        self.literals.iter().all(|literal| {
+            words
+                .iter()
+                .any(|word| memmem::find(literal, word.as_bytes()).is_some())
+        })
     }
 
     /// Better is longer, then nearer to the start, then fewer.
@@ -77,6 +92,11 @@ impl Walk {
                     self.skip(more);
                 }
             }
+            // Two bytes are found everywhere: here a third one is worth more literals.
+            HirKind::Class(class) if self.shortest() == SHORTEST => match letters(class, MANY) {
+                Some(literals) => self.append(&literals),
+                None => self.skip(hir.properties().maximum_len()),
+            },
             HirKind::Literal(_) | HirKind::Class(_) | HirKind::Repetition(_) => match exact(hir) {
                 Some(literals) => self.append(&literals),
                 None => self.skip(hir.properties().maximum_len()),
@@ -86,6 +106,11 @@ impl Walk {
                 None => self.either(hir, parts),
             },
         }
+    }
+
+    /// How long the literals are at least that end here.
+    fn shortest(&self) -> usize {
+        self.run.iter().map(Vec::len).min().unwrap_or(0)
     }
 
     /// One of several: each must hold something.
@@ -106,8 +131,7 @@ impl Walk {
     /// Goes on behind one of these.
     fn append(&mut self, literals: &[Vec<u8>]) {
         let most = literals.iter().map(Vec::len).max().unwrap_or(0);
-        let shortest = self.run.iter().map(Vec::len).min().unwrap_or(0);
-        if self.run.len() * literals.len() > MOST || shortest >= LONGEST {
+        if self.run.len() * literals.len() > MOST || self.shortest() >= LONGEST {
             self.close();
         }
         let pairs = self
@@ -155,7 +179,7 @@ fn exact(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     let found = match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => vec![Vec::new()],
         HirKind::Literal(literal) => vec![literal.0.to_ascii_lowercase()],
-        HirKind::Class(class) => letters(class)?,
+        HirKind::Class(class) => letters(class, FEW)?,
         HirKind::Capture(capture) => exact(&capture.sub)?,
         HirKind::Concat(parts) => parts.iter().try_fold(vec![Vec::new()], |heads, part| {
             product(&heads, &exact(part)?)
@@ -203,8 +227,8 @@ fn product(heads: &[Vec<u8>], tails: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     short.then_some(joined)
 }
 
-/// The members of a small class of ASCII, in lower case.
-fn letters(class: &Class) -> Option<Vec<Vec<u8>>> {
+/// The members of a class of ASCII, in lower case, if they are not too many.
+fn letters(class: &Class, most: usize) -> Option<Vec<Vec<u8>>> {
     let mut all: Vec<u8> = Vec::new();
     let ranges: Vec<(u32, u32)> = match class {
         Class::Bytes(bytes) => bytes
@@ -227,7 +251,7 @@ fn letters(class: &Class) -> Option<Vec<Vec<u8>>> {
     all.make_ascii_lowercase();
     all.sort_unstable();
     all.dedup();
-    let few = !all.is_empty() && all.len() <= 8;
+    let few = !all.is_empty() && all.len() <= most;
     few.then(|| all.into_iter().map(|byte| vec![byte]).collect())
 }
 
@@ -280,6 +304,38 @@ mod tests {
                 "{pattern}"
             );
         }
+    }
+
+    #[test]
+    fn a_third_byte_for_two() {
+        let (_, texts) = needles(r"(?i)\bSK[0-9A-F]{32}\b").expect("literals");
+        assert_eq!(texts.len(), 16);
+        assert!(
+            texts
+                .iter()
+                .all(|text| text.len() == 3 && text.starts_with("sk"))
+        );
+        let (_, texts) = needles(r"\bhf_[0-9a-f]{32}").expect("literals");
+        assert_eq!(texts, ["hf_"]);
+        let (_, texts) = needles(r"\bSK\w{32}").expect("literals");
+        assert_eq!(texts, ["sk"]);
+    }
+
+    #[test]
+    fn what_a_keyword_adds() {
+        let found = |pattern: &str| required(&parse(pattern).expect(pattern)).expect(pattern);
+        let words = |words: &[&str]| {
+            words
+                .iter()
+                .map(|word| (*word).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let either = found(r"(?:ghp_|github_pat_)\w+");
+        assert!(either.hold_one_of(&words(&["ghp_", "GitHub"])));
+        assert!(either.hold_one_of(&words(&["h"])));
+        assert!(!either.hold_one_of(&words(&["ghp_"])));
+        // Longer than what is kept of the literal.
+        assert!(!found("averylongliteralindeed").hold_one_of(&words(&["averylongliteralindeed"])));
     }
 
     #[test]

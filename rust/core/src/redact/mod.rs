@@ -5,6 +5,7 @@ mod machine;
 mod re2;
 mod rule;
 mod search;
+mod sieve;
 mod stream;
 
 pub use rule::{AllowSpec, RuleError, RuleSpec, Target};

@@ -85,6 +85,8 @@ pub(super) struct Rule {
     pub(super) needles: Option<Needles>,
     /// The longest match, None where there is no bound.
     pub(super) longest: Option<usize>,
+    /// Whether a keyword must have been seen. Where every literal that a match must hold has one in it, the
+    /// keyword says nothing more.
     pub(super) gated: bool,
     hir: Hir,
     nfa: OnceLock<Option<NFA>>,
@@ -131,9 +133,13 @@ impl Rule {
             id: spec.id.clone(),
             placeholder: format!("[REDACTED:{}]", spec.id).into_bytes(),
             regex,
-            needles,
             longest: hir.properties().maximum_len(),
-            gated: !spec.keywords.is_empty() && spec.keywords.iter().all(|word| !word.is_empty()),
+            gated: !spec.keywords.is_empty()
+                && spec.keywords.iter().all(|word| !word.is_empty())
+                && !needles
+                    .as_ref()
+                    .is_some_and(|needles| needles.hold_one_of(&spec.keywords)),
+            needles,
             secret_group: spec.secret_group,
             entropy: spec.entropy,
             allowlists: allowlists.collect::<Result<_, _>>().map_err(fail)?,

@@ -15,15 +15,12 @@ use regex_automata::Input;
 
 use super::machine::{Machine, Starts};
 use super::rule::{Allow, AllowSpec, Lines, Rule, RuleError, RuleSpec};
+use super::sieve::Sieve;
 
 /// How far before its literal a match may begin for the literal to count as its opening marker.
 const MARKED_WITHIN: usize = 16;
 /// How many bytes may be walked for each byte of a window before attempts are no longer taken up anew.
 const PATIENCE: usize = 16;
-
-/// How many lanes the pass for literals runs in, and how much text they share at a time.
-const LANES: usize = 4;
-const BLOCK: usize = 16 << 10;
 
 /// What a literal is for.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +34,7 @@ pub struct RuleSet {
     pub(super) rules: Vec<Rule>,
     /// The allowlists of the whole set, and which rules each is for: all where there are none.
     global: Vec<(Allow, Option<Vec<usize>>)>,
-    literals: Option<DFA>,
+    literals: Option<(DFA, Sieve)>,
     uses: Vec<Vec<Use>>,
     pub(super) longest_literal: usize,
 }
@@ -146,7 +143,7 @@ impl RuleSet {
         Ok(Self {
             rules,
             global,
-            literals: (!literals.is_empty()).then_some(automaton),
+            literals: (!literals.is_empty()).then(|| (automaton, Sieve::new(&literals))),
             uses,
             longest_literal,
         })
@@ -224,7 +221,7 @@ impl RuleSet {
 
     /// Looks for the literals in what has come since.
     pub(super) fn scan(&self, hay: &[u8], scan: &mut Scan, progress: &mut [Progress]) {
-        let Some(automaton) = &self.literals else {
+        let Some((automaton, sieve)) = &self.literals else {
             scan.at = hay.len();
             return;
         };
@@ -246,65 +243,29 @@ impl RuleSet {
                 }
             }
         };
+        let nothing = automaton.start_state(Anchored::No).ok();
         let mut at = scan.at;
-        while let Some(block) = hay.get(at..at + BLOCK) {
-            if self.longest_literal > BLOCK / LANES {
-                break;
+        while at < hay.len() {
+            // With no literal begun, the next place where one may begin is all that counts. It may do so
+            // one byte behind it, too.
+            let mut least = at;
+            if Some(state) == nothing {
+                at = sieve.skip(hay, at);
+                least = at + 2;
             }
-            state = self.scan_block(automaton, block, state, |place, state| {
-                note(at + place, state);
-            });
-            at += BLOCK;
-        }
-        for (place, byte) in hay.iter().enumerate().skip(at) {
-            state = automaton.next_state(Anchored::No, state, *byte);
-            if automaton.is_match(state) {
-                note(place, state);
+            while let Some(byte) = hay.get(at) {
+                state = automaton.next_state(Anchored::No, state, *byte);
+                if automaton.is_match(state) {
+                    note(at, state);
+                }
+                at += 1;
+                if Some(state) == nothing && at >= least {
+                    break;
+                }
             }
         }
         scan.state = Some(state);
         scan.at = hay.len();
-    }
-
-    /// The same for a block, in lanes side by side: one alone waits for the memory at every byte.
-    fn scan_block(
-        &self,
-        automaton: &DFA,
-        block: &[u8],
-        first: StateID,
-        mut note: impl FnMut(usize, StateID),
-    ) -> StateID {
-        const LANE: usize = BLOCK / LANES;
-        let lane = |lane: usize| &block[lane * LANE..(lane + 1) * LANE];
-        let next = |state: StateID, byte: u8| automaton.next_state(Anchored::No, state, byte);
-        // The state depends on no more bytes than the longest literal has.
-        let enter = |lane: usize| {
-            let before = &block[lane * LANE - self.longest_literal..lane * LANE];
-            let start = automaton.start_state(Anchored::No).unwrap_or(first);
-            before.iter().fold(start, |state, byte| next(state, *byte))
-        };
-        let mut states = [first, enter(1), enter(2), enter(3)];
-        let mut found: [Vec<(usize, StateID)>; LANES] = Default::default();
-        let bytes = lane(0).iter().zip(lane(1)).zip(lane(2)).zip(lane(3));
-        for (at, (((a, b), c), d)) in bytes.enumerate() {
-            states = [
-                next(states[0], *a),
-                next(states[1], *b),
-                next(states[2], *c),
-                next(states[3], *d),
-            ];
-            if states.iter().any(|state| automaton.is_match(*state)) {
-                for ((number, state), found) in states.iter().enumerate().zip(&mut found) {
-                    if automaton.is_match(*state) {
-                        found.push((number * LANE + at, *state));
-                    }
-                }
-            }
-        }
-        for (at, state) in found.into_iter().flatten() {
-            note(at, state);
-        }
-        states[LANES - 1]
     }
 
     /// Finds the secrets of all matches that begin before the place up to which is to be decided.
