@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 use turntape_core::Dialect;
 use turntape_core::assemble::Builder;
 use turntape_core::decoder::{Decoded, StreamDecoder};
