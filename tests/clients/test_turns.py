@@ -79,7 +79,7 @@ DEVIATIONS: dict[tuple[str, str, str], str] = {
 
 def from_others(client: Client, turn_name: str) -> list[Wire]:
     """The providers that a turn comes from: all others for an official client, one in turn for the rest."""
-    others = [wire for wire in WIRES if wire != client.dialect]
+    others: list[Wire] = [wire for wire in WIRES if wire != client.dialect]
     if client.is_official:
         return others
     return [others[list(TURNS).index(turn_name) % len(others)]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import turntape
@@ -221,10 +222,9 @@ def _of_gemini(responses: Iterable[Any]) -> Heard:
 
 def _litellm(model: str) -> Callable[..., Heard]:
     def ask(base_url: str, *, stream: bool) -> Heard:
-        import litellm
-
+        # Its types are only partly known.
+        litellm: Any = import_module("litellm")
         litellm.suppress_debug_info = True
-        litellm.telemetry = False
         messages = [{"role": "user", "content": QUESTION}]
         options: dict[str, Any] = {
             "model": model,
