@@ -144,4 +144,6 @@ def test_a_turn_without_its_stop_is_cut(dialect, events, served, target):
     body = encode(events[:-1], target, source=dialect)
     with pytest.raises(turntape.TruncatedStream) as caught:
         decode(body, target)
-    assert not caught.value.partial.complete
+    partial = caught.value.partial
+    assert partial is not None
+    assert not partial.complete
