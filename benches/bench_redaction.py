@@ -109,7 +109,8 @@ def test_a_stream_of_logs(meter: Meter) -> None:
 def test_growth(meter: Meter) -> None:
     redactor = turntape.SecretRedactor()
     sizes = [1 << shift for shift in (15, 17, 19, 21)]
-    texts = [logs(size) for size in sizes]
+    # With secrets near each other, so that the shortest text has as many for its length as the longest.
+    texts = [logs(size, every=4096) for size in sizes]
     calls = [partial(redactor.redact, text) for text in texts]
 
     def measure() -> float:
@@ -118,4 +119,4 @@ def test_growth(meter: Meter) -> None:
     if meter.timing:
         meter.note("redaction, growth with the size of the text", meter.once(measure), SLOPE)
     else:
-        assert meter.once(lambda: redactor.redact(texts[0]).changed) is False
+        assert meter.once(lambda: redactor.redact(texts[0]).changed)
