@@ -91,6 +91,49 @@ def test_without_floats_the_bytes_are_those_of_json_and_of_orjson(text, made):
     assert written.encode() == orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+# Texts long enough to be handed over in their own form, with none, few, many and rare escapes.
+wide = st.builds(
+    lambda page, marks, times: page * times + marks + page + marks[::-1],
+    st.sampled_from(
+        ["é", "Grüße an alle. ", "入口を探します。", "🙂 and more ", "plain, „quoted“ "]
+    ),
+    st.text(st.sampled_from('"\\\n\t\x00\x1fnu漢'), max_size=6),
+    st.sampled_from([1, 40, 300]),
+)
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+class Loud(str):
+    """A text whose methods say something else."""
+
+    __slots__ = ()
+
+    def replace(self, *_: Any) -> str:  # type: ignore[override]
+        return "replaced"
+
+    def __getitem__(self, _: Any) -> str:
+        return "taken"
+
+
+@given(wide, wide, st.booleans())
+def test_long_texts_beyond_ascii(text, arguments, loud):
+    made = (NativeToolCall("漢" * 100, "shell", arguments),)
+    value = {"content": text, "tool_calls": [plain(made[0])]}
+    written = turntape.encode_assistant_envelope(Loud(text) if loud else text, made)
+    assert written == compact(value)
+    given = Loud(written) if loud else written
+    parsed = turntape.parse_canonical_assistant_envelope(given)
+    assert parsed == turntape.AssistantEnvelope(text, made)
+    assert parsed == turntape.parse_assistant_envelope(json.dumps(value))
+    result = turntape.encode_tool_envelope("c1", Loud(text) if loud else text)
+    assert type(result) is str
+    assert result == compact({"content": text, "tool_call_id": "c1"})
+    assert turntape.parse_tool_envelope(result) == turntape.ToolEnvelope("c1", text)
+
+
 @given(texts, texts)
 def test_tool_envelopes_have_the_bytes_of_json(name, content):
     value = {"tool_call_id": name, "content": content}

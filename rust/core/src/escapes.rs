@@ -34,6 +34,9 @@ pub(crate) fn plain_length(bytes: &[u8]) -> usize {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        if at == BLOCK {
+            at += plain_runs(&bytes[at..]);
+        }
     }
     while bytes
         .get(at)
@@ -42,6 +45,37 @@ pub(crate) fn plain_length(bytes: &[u8]) -> usize {
         at += 1;
     }
     at
+}
+
+/// How many bytes lie in whole runs without a special one: for long texts, several times as quick.
+fn plain_runs(bytes: &[u8]) -> usize {
+    let (runs, _) = bytes.as_chunks::<{ 2 * RUN }>();
+    let special =
+        |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
+    let is_plain = |run: &&[u8; 2 * RUN]| run.iter().fold(0, |any, &byte| any | special(byte)) == 0;
+    runs.iter().take_while(is_plain).count() * 2 * RUN
+}
+
+/// The characters of a text that a literal escapes, each once, the backslash first; None where there are
+/// more than one in so many bytes.
+#[must_use]
+pub fn escaped_characters(text: &str, one_in: usize) -> Option<Vec<char>> {
+    let mut found = Vec::new();
+    let (mut rest, mut left) = (text.as_bytes(), text.len() / one_in.max(1));
+    loop {
+        let plain = plain_length(rest);
+        let Some((byte, behind)) = rest.get(plain..).and_then(<[u8]>::split_first) else {
+            break;
+        };
+        left = left.checked_sub(1)?;
+        let escaped = char::from(*byte);
+        if !found.contains(&escaped) {
+            found.push(escaped);
+        }
+        rest = behind;
+    }
+    found.sort_unstable_by_key(|escaped| *escaped != '\\');
+    Some(found)
 }
 
 /// Which of eight bytes are zero: a bit each.
@@ -220,25 +254,33 @@ fn push_said(
         && let Some(room) = room
     {
         // What lies between two dropped bytes is mostly short: sixteen bytes are copied, needed or not.
-        let (mut from, mut bits) = (0, dropped);
+        // All numbers are at most `BLOCK`, so that nothing wraps.
+        let copy = |room: &mut [u8; BLOCK + RUN], from: usize, to: usize| {
+            let run = block[from & (BLOCK - 1)..].first_chunk::<RUN>();
+            let place = room[to & (BLOCK - 1)..].first_chunk_mut::<RUN>();
+            if let (Some(run), Some(place)) = (run, place) {
+                *place = *run;
+            }
+        };
+        // What is behind the block ends it like a dropped byte.
+        let mut bits = dropped | u64::from(length < BLOCK) << (length & (BLOCK - 1));
+        let mut from = 0_usize;
         kept = 0;
         loop {
-            let to = (bits.trailing_zeros() as usize).min(length);
-            let mut at = from;
-            while at < to {
-                let run = block[at & (BLOCK - 1)..].first_chunk::<RUN>();
-                let place = room[(kept + at - from) & (BLOCK - 1)..].first_chunk_mut::<RUN>();
-                if let (Some(run), Some(place)) = (run, place) {
-                    *place = *run;
+            let to = bits.trailing_zeros() as usize;
+            let run = to.wrapping_sub(from);
+            copy(room, from, kept);
+            if run > RUN {
+                for more in (RUN..run).step_by(RUN) {
+                    copy(room, from.wrapping_add(more), kept.wrapping_add(more));
                 }
-                at += RUN;
             }
-            kept += to - from;
-            if bits == 0 {
+            kept = kept.wrapping_add(run);
+            if to >= length {
                 break;
             }
-            from = to + 1;
-            bits &= bits - 1;
+            from = to.wrapping_add(1);
+            bits &= bits.wrapping_sub(1);
         }
     }
     out.truncate(begin + kept);
@@ -283,12 +325,28 @@ const ESCAPES: [[u8; 2]; 256] = {
     escapes
 };
 const LONG_ESCAPE: u8 = 0xFF;
+/// How many bytes of [`ESCAPES`] are kept; much more than any text of a word takes for a longer escape.
+const KEPT: [usize; 256] = {
+    let mut kept = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kept[byte] = match ESCAPES[byte][1] {
+            0 => 1,
+            LONG_ESCAPE => TOO_LONG,
+            _ => 2,
+        };
+        byte += 1;
+    }
+    kept
+};
+const TOO_LONG: usize = 1 << 16;
 
 /// Appends `text` to `out` like [`push_literal`], in bytes: for large texts and for texts dense with
 /// quotes.
 ///
 /// Eight bytes without a special one are copied at once. Others are written two bytes each, whether the
-/// second is needed or not, because in JSON inside JSON no branch can be predicted. Copying run by run
+/// second is needed or not, because in JSON inside JSON no branch can be predicted; control characters
+/// without a short escape are rare, so that they are found out afterwards, and the eight bytes written anew. Copying run by run
 /// took twice as long there, and a table alone three times as long on prose.
 pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
     const BLOCK: usize = 128;
@@ -316,13 +374,35 @@ pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
                 *place = *word;
                 end += 8;
             } else {
-                end = write_escaped(word, &mut buffer, end);
+                end = write_word(word, &mut buffer, end);
             }
         }
         end = write_escaped(words.remainder(), &mut buffer, end);
         out.extend_from_slice(&buffer[..end & MASK]);
     }
     out.push(b'"');
+}
+
+/// Writes eight bytes into a buffer with much room behind `end`; gives the new end.
+#[inline]
+fn write_word(word: &[u8], buffer: &mut [u8; 1024], end: usize) -> usize {
+    const MASK: usize = 31;
+    if let (Some(word), Some(room)) = (
+        word.first_chunk::<8>(),
+        buffer[end & 1023..].first_chunk_mut::<{ MASK + 2 }>(),
+    ) {
+        let mut written = 0_usize;
+        for &byte in word {
+            if let Some(place) = room[written & MASK..].first_chunk_mut::<2>() {
+                *place = ESCAPES[usize::from(byte)];
+            }
+            written = written.wrapping_add(KEPT[usize::from(byte)]);
+        }
+        if written < TOO_LONG {
+            return end + written;
+        }
+    }
+    write_escaped(word, buffer, end)
 }
 
 /// Writes a few bytes into a buffer with much room behind `end`; gives the new end.
@@ -343,4 +423,35 @@ fn write_escaped(bytes: &[u8], buffer: &mut [u8; 1024], mut end: usize) -> usize
         }
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escaped_characters, plain_length};
+
+    #[test]
+    fn a_special_byte_is_found_wherever_it_stands() {
+        for special in ["\"", "\\", "\n", "\u{0}", "\u{1f}"] {
+            for at in 0..200 {
+                let text =
+                    "漢x".repeat(50)[..at / 4 * 4].to_owned() + &"~"[..usize::from(at % 4 > 1)];
+                let whole = format!("{text}{special}{}", "y".repeat(100));
+                assert_eq!(
+                    plain_length(whole.as_bytes()),
+                    text.len(),
+                    "{special:?} {at}"
+                );
+                assert_eq!(plain_length(text.as_bytes()), text.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_comes_with_the_backslash_first() {
+        let text = format!("a\n{0}b\"{0}\\{0}\n", "漢".repeat(40));
+        assert_eq!(escaped_characters(&text, 64), Some(vec!['\\', '\n', '"']));
+        assert_eq!(escaped_characters(&text, 128), None);
+        assert_eq!(escaped_characters("", 64), Some(vec![]));
+        assert_eq!(escaped_characters("\"", 64), None);
+    }
 }

@@ -7,7 +7,7 @@
 use memchr::memchr2;
 
 use crate::escapes;
-pub use crate::escapes::push_literal_bytes;
+pub use crate::escapes::{escaped_characters, push_literal_bytes};
 
 /// How deep payloads may nest before they count as malformed.
 pub const MAX_PAYLOAD_DEPTH: usize = 512;

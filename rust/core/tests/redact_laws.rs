@@ -132,6 +132,26 @@ fn texts(pieces: Range<usize>) -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, pieces).prop_map(|pieces| pieces.concat())
 }
 
+/// A whole text is decided in pieces, which no secret may show: they are put before, across and behind where
+/// a piece ends.
+#[test]
+fn a_long_text_is_redacted_as_by_plain_rules() {
+    const PIECE: usize = 128 << 10;
+    let all: Vec<usize> = (0..PATTERNS.len()).collect();
+    let set = rules(&all);
+    let secrets = " hbr_ab12cd34 x-key = ab12cd34; aa12bb34aa BEGIN PIER- a -END ey1234.ab ab://login@ 123456 hbr_0a\n";
+    for shift in [0, 3, 31, 64, 90, 127] {
+        let mut text = String::new();
+        for piece in 1..4 {
+            let filler = piece * PIECE - shift - text.len();
+            text.push_str(&"keys and words. ".repeat(filler / 16));
+            text.push_str(&" ".repeat(filler % 16));
+            text.push_str(secrets);
+        }
+        assert_eq!(found(&set, &text), plainly(&all, &text), "{shift}");
+    }
+}
+
 fn cut<'t>(text: &'t [u8], sizes: &[usize]) -> Vec<&'t [u8]> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use turntape_core::envelope::{
     self, Assistant, Call, CallText, DEPTH_AROUND_EXTRA, MAX_ENVELOPE_DEPTH, Reason, Tool,
 };
-use turntape_core::json::{MAX_PAYLOAD_DEPTH, Raw, Str};
+use turntape_core::json::{MAX_PAYLOAD_DEPTH, Raw, Str, escaped_characters, push_literal_bytes};
 
 use crate::data::RELEASE_AT;
 use crate::instance::Class;
@@ -234,6 +234,58 @@ fn written(
     })
 }
 
+/// How long a text beyond ASCII is at least that is handed over in its own form: Python's way from UTF-8
+/// looks at each of its characters, a copy does not.
+const WIDE_AT: usize = 256;
+
+const fn is_wide(text: &str) -> bool {
+    text.len() >= WIDE_AT && !text.is_ascii()
+}
+
+/// The body of a string literal in the text's own form, where that is quicker than by UTF-8: where the text
+/// is wide and little of it is escaped.
+fn wide_body<'py>(text: &Object<'py>, source: &str) -> PyResult<Option<Object<'py>>> {
+    const ONE_IN: usize = 64;
+    const MOST: usize = 3;
+    if !is_wide(source) {
+        return Ok(None);
+    }
+    let Some(escaped) = escaped_characters(source, ONE_IN).filter(|each| each.len() <= MOST) else {
+        return Ok(None);
+    };
+    let py = text.py();
+    let mut body = text.clone();
+    for character in escaped {
+        let mut literal = Vec::new();
+        let mut itself = [0; 4];
+        let itself = &*character.encode_utf8(&mut itself);
+        push_literal_bytes(itself, &mut literal);
+        let escape = PyString::from_bytes(py, &literal[1..literal.len() - 1])?;
+        // The method of `str` itself: a subclass may do what it likes.
+        let replace = intern!(py, "replace");
+        let class = py.get_type::<PyString>();
+        body = class.call_method1(replace, (body, PyString::new(py, itself), escape))?;
+    }
+    Ok(Some(body))
+}
+
+/// [`written`], with a wide content put where an empty one was written, which comes first.
+fn written_around<'py>(
+    py: Python<'py>,
+    content: &Object<'py>,
+    length: usize,
+    push: impl FnOnce(&mut Vec<u8>) + Send,
+) -> PyResult<Bound<'py, PyString>> {
+    const HEAD: &[u8] = b"{\"content\":\"";
+    let tail = written(py, length, |out| {
+        push(out);
+        out.drain(..HEAD.len());
+    })?;
+    let parts = (PyString::from_bytes(py, HEAD)?, content, tail);
+    let joined = intern!(py, "").call_method1(intern!(py, "join"), (parts,))?;
+    Ok(joined.cast_into::<PyString>()?)
+}
+
 /// Write the envelope of an assistant turn.
 #[pyfunction]
 #[pyo3(signature = (text, tool_calls, reasoning_content = None))]
@@ -261,7 +313,15 @@ pub(crate) fn encode_assistant_envelope<'py>(
         .iter()
         .map(|call| call.arguments.len() + call.extra.map_or(0, str::len))
         .sum();
-    let length = called + content.map_or(0, str::len) + reasoning.map_or(0, str::len);
+    let length = called + reasoning.map_or(0, str::len);
+    if let Some(content) = content
+        && let Some(body) = wide_body(text, content)?
+    {
+        return written_around(py, &body, length, |out| {
+            envelope::push_assistant(Some(""), &calls, reasoning, out);
+        });
+    }
+    let length = length + content.map_or(0, str::len);
     written(py, length, |out| {
         envelope::push_assistant(content, &calls, reasoning, out);
     })
@@ -275,7 +335,13 @@ pub(crate) fn encode_tool_envelope<'py>(
     content: &Object<'py>,
 ) -> PyResult<Bound<'py, PyString>> {
     let tool_call_id = text_field(tool_call_id, || "tool_call_id".to_owned())?;
+    let held = content;
     let content = text_field(content, || "content".to_owned())?;
+    if let Some(body) = wide_body(held, content)? {
+        return written_around(py, &body, 0, |out| {
+            envelope::push_tool(tool_call_id, "", out);
+        });
+    }
     written(py, content.len(), |out| {
         envelope::push_tool(tool_call_id, content, out);
     })
@@ -284,15 +350,18 @@ pub(crate) fn encode_tool_envelope<'py>(
 // Reading -----------------------------------------------------------------------------------------
 
 /// Makes the strings of an envelope, in the order of its text.
-struct Strings<'py, T> {
+struct Strings<'a, 'py, T> {
     py: Python<'py>,
+    /// The text, and the same in UTF-8.
+    whole: (&'a Bound<'py, PyString>, &'a str),
     /// What those say that hold escapes, as far as it was found out already.
     said: T,
 }
 
-impl<'s, 'py, T: Iterator<Item = &'s [u8]>> Strings<'py, T> {
+impl<'s, 'py, T: Iterator<Item = &'s [u8]>> Strings<'_, 'py, T> {
     fn make(&mut self, text: Str<'_>) -> PyResult<Object<'py>> {
         let said = match text.plain() {
+            Some(plain) if is_wide(plain) => return self.slice(plain),
             Some(_) => None,
             None => self.said.next(),
         };
@@ -301,6 +370,20 @@ impl<'s, 'py, T: Iterator<Item = &'s [u8]>> Strings<'py, T> {
             None => values::string(self.py, text)?,
         }
         .into_any())
+    }
+
+    /// A part of the text, in the text's own form.
+    fn slice(&self, part: &str) -> PyResult<Object<'py>> {
+        let (whole, source) = self.whole;
+        // Of what is not part of the source a new string is made.
+        let from = part.as_ptr().addr().checked_sub(source.as_ptr().addr());
+        match from.and_then(|from| source.split_at_checked(from)) {
+            Some((before, rest)) if rest.starts_with(part) => {
+                let start = before.chars().count();
+                values::slice(whole, start..start + part.chars().count())
+            }
+            _ => Ok(PyString::new(self.py, part).into_any()),
+        }
     }
 
     fn content(&mut self, content: Option<Str<'_>>) -> PyResult<Object<'py>> {
@@ -374,20 +457,21 @@ fn assistant<'py>(text: &Bound<'py, PyString>, lenient: bool) -> Parsed<'py> {
     let Some(source) = values::utf8(text)? else {
         return Ok(None);
     };
+    let whole = (text, source);
     scratch::with_said(|said| {
         let strict = released(py, source, |source| {
             envelope::parse_canonical_assistant_said(source, said)
         });
         if let Some(envelope) = strict {
             let said = said.texts();
-            return Strings { py, said }.assistant(&envelope).map(Some);
+            return Strings { py, whole, said }.assistant(&envelope).map(Some);
         }
         if !lenient {
             return Ok(None);
         }
         let said = std::iter::empty();
         released(py, source, envelope::parse_assistant)
-            .map(|envelope| Strings { py, said }.assistant(&envelope))
+            .map(|envelope| Strings { py, whole, said }.assistant(&envelope))
             .transpose()
     })
 }
@@ -398,20 +482,21 @@ fn tool<'py>(text: &Bound<'py, PyString>, lenient: bool) -> Parsed<'py> {
     let Some(source) = values::utf8(text)? else {
         return Ok(None);
     };
+    let whole = (text, source);
     scratch::with_said(|said| {
         let strict = released(py, source, |source| {
             envelope::parse_canonical_tool_said(source, said)
         });
         if let Some(envelope) = strict {
             let said = said.texts();
-            return Strings { py, said }.tool(&envelope).map(Some);
+            return Strings { py, whole, said }.tool(&envelope).map(Some);
         }
         if !lenient {
             return Ok(None);
         }
         let said = std::iter::empty();
         released(py, source, envelope::parse_tool)
-            .map(|envelope| Strings { py, said }.tool(&envelope))
+            .map(|envelope| Strings { py, whole, said }.tool(&envelope))
             .transpose()
     })
 }

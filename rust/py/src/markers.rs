@@ -5,13 +5,14 @@ use std::convert::Infallible;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PySlice, PyString, PyType};
+use pyo3::types::{PyList, PyString, PyType};
 use turntape_core::image_marker::{
     self, IMAGE_MARKER_END, IMAGE_MARKER_PREFIX, Search, Span, Spans, Utf8,
 };
 
 use crate::envelopes::released;
 use crate::instance::Class;
+use crate::values;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -148,14 +149,10 @@ pub(crate) fn split_image_parts<'py>(text: &Bound<'py, PyString>) -> PyResult<Bo
         return Ok(list);
     }
     let mut spans = Spans::new(Characters::new(&text)?);
-    let slice = |range: std::ops::Range<usize>| -> PyResult<Object<'py>> {
-        let bound = |at: usize| isize::try_from(at).unwrap_or(isize::MAX);
-        text.get_item(PySlice::new(py, bound(range.start), bound(range.end), 1))
-    };
     while let Some(span) = spans.next_span()? {
         list.append(match span {
-            Span::Text(range) => text_part(py, classes, slice(range)?)?,
-            Span::Image(range) => image_part(py, classes, slice(range)?)?,
+            Span::Text(range) => text_part(py, classes, values::slice(&text, range)?)?,
+            Span::Image(range) => image_part(py, classes, values::slice(&text, range)?)?,
         })?;
     }
     Ok(list)

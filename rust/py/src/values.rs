@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use pyo3::IntoPyObjectExt;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 use turntape_core::envelope::{Number, double_text};
 
 use crate::scratch;
@@ -21,6 +22,21 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Option<&'a str
         }
         Err(error) => Err(error),
     }
+}
+
+/// Some characters of a text, which need not go through UTF-8 for that.
+pub(crate) fn slice<'py>(
+    text: &Bound<'py, PyString>,
+    characters: std::ops::Range<usize>,
+) -> PyResult<Object<'py>> {
+    let bound = |at: usize| isize::try_from(at).unwrap_or(isize::MAX);
+    let slice = PySlice::new(text.py(), bound(characters.start), bound(characters.end), 1);
+    if text.is_exact_instance_of::<PyString>() {
+        return text.get_item(slice);
+    }
+    // The method of `str` itself: a subclass may do what it likes.
+    let class = text.py().get_type::<PyString>();
+    class.call_method1(intern!(text.py(), "__getitem__"), (text, slice))
 }
 
 /// Says of a `UnicodeEncodeError` what is wrong with the text.

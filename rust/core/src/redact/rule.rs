@@ -148,6 +148,11 @@ impl Rule {
         })
     }
 
+    /// Whether a match is told by what is around its literal.
+    pub(super) const fn is_near(&self) -> bool {
+        !self.gated && self.needles.is_some() && self.longest.is_some()
+    }
+
     /// The automaton, for walking by hand.
     pub(super) fn nfa(&self) -> Option<&NFA> {
         let build = || {

@@ -22,6 +22,9 @@ const MARKED_WITHIN: usize = 16;
 /// How many bytes may be walked for each byte of a window before attempts are no longer taken up anew.
 const PATIENCE: usize = 16;
 
+/// How much of a whole text is searched for literals before the rules look at them: it stays in the cache.
+const PIECE: usize = 128 << 10;
+
 /// What a literal is for.
 #[derive(Debug, Clone, Copy)]
 enum Use {
@@ -37,6 +40,8 @@ pub struct RuleSet {
     literals: Option<(DFA, Sieve)>,
     uses: Vec<Vec<Use>>,
     pub(super) longest_literal: usize,
+    /// The most that can stand between the start of a match and the literal that it must hold.
+    longest_lead: usize,
 }
 
 /// A secret in a text.
@@ -131,6 +136,9 @@ impl RuleSet {
                 Use::Needle(rule) => (1, *rule),
             });
         }
+        let near = rules.iter().filter(|rule| rule.is_near());
+        let leads = near.filter_map(|rule| rule.needles.as_ref().map(|needles| needles.before));
+        let longest_lead = leads.max().unwrap_or(0);
         let longest_literal = literals.iter().map(Vec::len).max().unwrap_or(0);
         let automaton = DFA::builder()
             .ascii_case_insensitive(true)
@@ -146,6 +154,7 @@ impl RuleSet {
             literals: (!literals.is_empty()).then(|| (automaton, Sieve::new(&literals))),
             uses,
             longest_literal,
+            longest_lead,
         })
     }
 
@@ -172,14 +181,22 @@ impl RuleSet {
     pub fn find(&self, text: &[u8]) -> Vec<Secret> {
         let mut progress = self.start();
         let mut scan = Scan::START;
-        self.scan(text, &mut scan, &mut progress);
-        let view = View {
+        let mut found = Vec::new();
+        let mut view = View {
             hay: text,
-            commit: text.len(),
+            commit: 0,
             window: None,
             end: true,
         };
-        let mut found = Vec::new();
+        // Piece by piece, as far as rules can be decided without the rest: what they look at is near then.
+        let margin = self.longest_literal + self.longest_lead;
+        for end in (PIECE..text.len()).step_by(PIECE) {
+            self.scan(&text[..end], &mut scan, &mut progress);
+            view.commit = end.saturating_sub(margin);
+            self.decide(view, &mut progress, &mut found);
+        }
+        self.scan(text, &mut scan, &mut progress);
+        view.commit = text.len();
         self.decide(view, &mut progress, &mut found);
         found.sort_unstable_by_key(order);
         found.dedup_by(|next, united| {
@@ -280,6 +297,9 @@ impl RuleSet {
             let Some(progress) = progress.get_mut(index) else {
                 continue;
             };
+            if view.end && view.is_partial() && !rule.is_near() {
+                continue;
+            }
             if progress.open {
                 let needs = rule.needles.as_ref();
                 let idle =
@@ -302,11 +322,7 @@ impl RuleSet {
                 }
             }
             progress.from = progress.from.max(view.commit);
-            if view.end {
-                progress.needles.clear();
-            } else {
-                progress.needles.retain(|place| *place >= view.commit);
-            }
+            progress.needles.retain(|place| *place >= view.commit);
         }
     }
 
@@ -315,6 +331,13 @@ impl RuleSet {
             |only: &Option<Vec<usize>>| only.as_ref().is_none_or(|only| only.contains(&rule));
         let chosen = self.global.iter().filter(|(_, only)| applies(only));
         chosen.map(|(allow, _)| allow).collect()
+    }
+}
+
+impl View<'_> {
+    /// Whether something is left for later.
+    const fn is_partial(&self) -> bool {
+        !self.end || self.commit < self.hay.len()
     }
 }
 
@@ -383,7 +406,7 @@ impl Search<'_, '_> {
 
     /// Whether a match that begins there is to be left for later.
     const fn later(&self, start: usize) -> bool {
-        !self.view.end && start >= self.view.commit
+        self.view.is_partial() && start >= self.view.commit
     }
 
     /// Searches around the literals: no match is longer than the window.
