@@ -6,6 +6,7 @@ import os
 import threading
 import warnings
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from turntape._native import sync_folder
@@ -364,9 +365,12 @@ class TranscriptStore(TapeFiles):
             TranscriptError: A line is torn or foreign.
             OSError: As of ``read``.
         """
+        return chain.from_iterable(self._runs(strict=strict))
+
+    def _runs(self, *, strict: bool) -> Iterator[list[TranscriptMessage]]:
         for read in self._reading(read_runs):
             if isinstance(read, list):
-                yield from read
+                yield read
             elif strict and isinstance(read, TapeFault):
                 raise read.to_error()
 

@@ -123,34 +123,48 @@ impl<const FIELDS: usize> Class<FIELDS> {
         Ok(instance)
     }
 
-    /// What an instance of exactly this class holds, in the order of the fields; None for any other object,
-    /// and in the place of a field that was never set.
+    /// What an instance of exactly this class holds in some fields, by their place in the order given to
+    /// [`Class::new`]; None for any other object, and in the place of a field that was never set.
+    #[inline]
+    pub(crate) fn pick<'py, const SOME: usize>(
+        &self,
+        object: &Bound<'py, PyAny>,
+        fields: [usize; SOME],
+    ) -> Option<[Option<Bound<'py, PyAny>>; SOME]> {
+        self.is_exact(object)
+            .then(|| fields.map(|field| self.slot(object, field)))
+    }
+
+    /// The same of all fields, in their order.
     #[inline]
     pub(crate) fn read<'py>(
         &self,
         object: &Bound<'py, PyAny>,
     ) -> Option<[Option<Bound<'py, PyAny>>; FIELDS]> {
-        if !self.is_exact(object) {
-            return None;
-        }
+        self.is_exact(object)
+            .then(|| std::array::from_fn(|field| self.slot(object, field)))
+    }
+
+    /// What stands in the slot of a field of an object that is exactly of this class.
+    #[inline]
+    fn slot<'py>(&self, object: &Bound<'py, PyAny>, field: usize) -> Option<Bound<'py, PyAny>> {
+        debug_assert!(self.is_exact(object));
         let py = object.py();
         if !self.is_locked {
             // Such slots can be set meanwhile; the descriptors know how to read them.
-            return Some(std::array::from_fn(|at| {
-                object.getattr(self.names[at].bind(py)).ok()
-            }));
+            return object.getattr(self.names[field].bind(py)).ok();
         }
-        // SAFETY: the object is alive and of exactly this class, so that each slot lies within it
-        // (`Class::new` found it below `__basicsize__`), is aligned, and holds null or a reference that
-        // the object owns. Nothing changes it before `from_borrowed_ptr_or_opt` has taken a reference of
-        // its own: `object` proves that this thread has the interpreter, which has a global lock.
-        Some(self.slots.map(|slot| unsafe {
+        // SAFETY: the object is alive and of exactly this class, which both callers found out, so that each
+        // slot lies within it (`Class::new` found it below `__basicsize__`), is aligned, and holds null or a
+        // reference that the object owns. Nothing changes it before `from_borrowed_ptr_or_opt` has taken a
+        // reference of its own: `object` proves that this thread has the interpreter, which has a global lock.
+        unsafe {
             let value = object
                 .as_ptr()
                 .cast::<*mut ffi::PyObject>()
-                .add(slot)
+                .add(self.slots[field])
                 .read();
             Bound::from_borrowed_ptr_or_opt(py, value)
-        }))
+        }
     }
 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 
 use crate::classes;
 use crate::instance::Class;
+use crate::tape_lines;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -18,29 +19,26 @@ pub(crate) fn rounds_are_whole(
     include_interrupted: bool,
 ) -> PyResult<bool> {
     let py = rows.py();
-    let [interrupted, role, tool_calls, tool_call_id, id] = [
-        intern!(py, "interrupted"),
-        intern!(py, "role"),
-        intern!(py, "tool_calls"),
-        intern!(py, "tool_call_id"),
-        intern!(py, "id"),
-    ];
+    let classes = tape_lines::classes(py)?;
+    let id = intern!(py, "id");
     let mut waiting: Vec<Object<'_>> = Vec::new();
     for row in rows {
+        let fields = classes.row.pick(&row, tape_lines::PAIRED);
+        let Some([Some(role), Some(calls), Some(call_id), Some(interrupted)]) = fields else {
+            return Ok(false);
+        };
         if !include_interrupted {
-            match row.getattr(interrupted)?.cast::<PyBool>() {
+            match interrupted.cast::<PyBool>() {
                 Ok(cut) if cut.is_true() => continue,
                 Ok(_) => {}
                 Err(_) => return Ok(false),
             }
         }
-        let role = row.getattr(role)?;
         let Some(role) = text(&role) else {
             return Ok(false);
         };
         if role == "tool" {
-            let answered = row.getattr(tool_call_id)?;
-            let Some(answered) = text(&answered) else {
+            let Some(answered) = text(&call_id) else {
                 return Ok(false);
             };
             let Some(at) = waiting.iter().position(|call| text(call) == Some(answered)) else {
@@ -53,7 +51,6 @@ pub(crate) fn rounds_are_whole(
             return Ok(false);
         }
         if role == "assistant" {
-            let calls = row.getattr(tool_calls)?;
             let Ok(calls) = calls.cast::<PyTuple>() else {
                 return Ok(false);
             };

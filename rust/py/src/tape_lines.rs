@@ -22,6 +22,9 @@ pub(crate) struct Classes {
     pub(crate) no_extra: Py<PyAny>,
 }
 
+/// What pairing looks at: the role, the calls, the call that a result answers, and whether the turn was cut.
+pub(crate) const PAIRED: [usize; 4] = [0, 3, 4, 9];
+
 pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
     static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
     CLASSES.get_or_try_init(py, || {
