@@ -605,6 +605,95 @@ pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<Scanned, JsonE
     }
 }
 
+/// A string body that was scanned and undone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unescaped {
+    /// The offset of its closing quote.
+    pub(crate) end: usize,
+    /// It holds a surrogate without its partner, so that what was appended is of no use.
+    pub(crate) is_halved: bool,
+}
+
+/// Scans a string body that was not validated yet, from `at`, and appends what it says to `out`. None for
+/// what is no JSON string or no UTF-8; a part of it may have been appended then.
+#[inline]
+pub(crate) fn unescape(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> Option<Unescaped> {
+    // Most deltas are short and plain: then a whole word is copied, and cut to length.
+    if let Some((word, length)) = short_string(bytes, at) {
+        let begin = out.len();
+        out.extend_from_slice(word);
+        out.truncate(begin + length);
+        return Some(Unescaped {
+            end: at + length,
+            is_halved: false,
+        });
+    }
+    unescape_any(bytes, at, out)
+}
+
+/// The length of a string body that begins at `at` and is short and plain: no escapes, ASCII alone. It comes
+/// with the word that it begins.
+#[inline]
+pub(crate) fn short_string(bytes: &[u8], at: usize) -> Option<(&[u8; 16], usize)> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    let special = Special::of(u128::from_le_bytes(*word));
+    let length = special.length();
+    (!special.wide_before && bytes.get(at + length) == Some(&b'"')).then_some((word, length))
+}
+
+fn unescape_any(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option<Unescaped> {
+    let mut is_halved = false;
+    loop {
+        let run = plain_run(bytes.get(at..)?);
+        let plain = &bytes[at..at + run.length];
+        if run.wide {
+            simdutf8::basic::from_utf8(plain).ok()?;
+        }
+        out.extend_from_slice(plain);
+        at += run.length;
+        match bytes.get(at)? {
+            b'"' => return Some(Unescaped { end: at, is_halved }),
+            b'\\' => {}
+            _ => return None,
+        }
+        let letter = *bytes.get(at + 1)?;
+        at += 2;
+        out.push(match letter {
+            b'"' | b'\\' | b'/' => letter,
+            b'b' => 0x8,
+            b'f' => 0xC,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let unit = code_unit(bytes, at)?;
+                at += 4;
+                let mut decoded = char::decode_utf16([unit]).next()?.ok();
+                if decoded.is_none()
+                    && bytes.get(at..at + 2) == Some(b"\\u")
+                    && let Some(low) = code_unit(bytes, at + 2)
+                {
+                    decoded = char::decode_utf16([unit, low]).next()?.ok();
+                    at += if decoded.is_some() { 6 } else { 0 };
+                }
+                is_halved |= decoded.is_none();
+                let character = decoded.unwrap_or(char::REPLACEMENT_CHARACTER);
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            _ => return None,
+        });
+    }
+}
+
+/// The code unit that four hexadecimal digits write.
+fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 4)?.iter().try_fold(0, |unit, &digit| {
+        let value = char::from(digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(value).ok()?)
+    })
+}
+
 /// Checks the escape that begins at `at`; gives the offset behind it.
 fn check_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     match bytes.get(at + 1) {
@@ -631,6 +720,40 @@ const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 const fn bytes_like(word: u64, byte: u8) -> u64 {
     let differing = word ^ (ONES * byte as u64);
     differing.wrapping_sub(ONES) & !differing & HIGHS
+}
+
+/// The bytes of a string body among sixteen.
+struct Special {
+    /// The high bit of each quote, backslash or control character, exact up to the first.
+    hit: u128,
+    /// Whether a byte before the first of them has more than seven bits.
+    wide_before: bool,
+}
+
+impl Special {
+    #[inline]
+    const fn of(word: u128) -> Self {
+        const ONES: u128 = u128::from_ne_bytes([1; 16]);
+        const HIGHS: u128 = u128::from_ne_bytes([0x80; 16]);
+        let quote = word ^ (ONES * b'"' as u128);
+        let slash = word ^ (ONES * b'\\' as u128);
+        let hit = (quote.wrapping_sub(ONES) & !quote)
+            | (slash.wrapping_sub(ONES) & !slash)
+            | (word.wrapping_sub(ONES * 0x20) & !word);
+        let hit = hit & HIGHS;
+        // The bits below the first one.
+        let before = hit.wrapping_sub(1) & !hit;
+        Self {
+            hit,
+            wide_before: word & before & HIGHS != 0,
+        }
+    }
+
+    /// How many bytes come before the first special one.
+    #[inline]
+    const fn length(&self) -> usize {
+        (self.hit.trailing_zeros() / 8) as usize
+    }
 }
 
 /// The bytes of a string body that need no attention.

@@ -8,11 +8,11 @@ use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
-use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
+use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
 use crate::json_array::ArrayError;
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
 use crate::usage::Usage;
-use crate::wire::template::{self, Match, Template};
+use crate::wire::template::{self, Template};
 use crate::wire::turn::{Field, Turn, TurnOptions};
 use crate::wire::{Dialect, Payload, Wire};
 
@@ -21,6 +21,7 @@ pub(super) struct State {
     wire: Box<dyn Wire>,
     pub(super) turn: Turn,
     template: Template,
+    run: Run,
     pub(super) builder: Builder,
     pub(super) eof: EndOfInput,
     max_event_bytes: Option<usize>,
@@ -37,6 +38,15 @@ pub(super) struct State {
     pending_usage: Vec<u8>,
     /// Text that is no SSE, as long as no event came: it may be one error document.
     foreign: String,
+}
+
+/// Deltas of one block that came one after the other.
+#[derive(Debug, Default)]
+struct Run {
+    /// What they say.
+    said: Vec<u8>,
+    /// Where in it each ends, if the caller wants the events.
+    ends: Vec<usize>,
 }
 
 /// How far the turn was before an item.
@@ -72,15 +82,7 @@ impl Handler for State {
     }
 
     fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
-        let mut at = 0;
-        while let Some(found) = self.template.matches(&bytes[at..]) {
-            let data_line = offset + (at + self.template.data_at()) as u64;
-            if !self.take_match(&found, data_line) {
-                break;
-            }
-            at += found.length;
-        }
-        at
+        self.take_run(bytes, offset, false)
     }
 }
 
@@ -94,6 +96,7 @@ impl State {
             wire: dialect.wire(options.choice),
             turn: Turn::new(turn),
             template: Template::default(),
+            run: Run::default(),
             builder: Builder::default(),
             eof: options.eof,
             max_event_bytes: options.max_event_bytes,
@@ -114,32 +117,78 @@ impl State {
         self.applied = 0;
     }
 
-    /// Takes an event that matched the template; gives whether that could be done.
-    fn take_match(&mut self, found: &Match<'_>, offset: u64) -> bool {
-        let plain = self.turn.plain_delta(found.block, found.piece);
-        let is_too_large = self
-            .max_event_bytes
-            .is_some_and(|limit| found.data_length > limit);
-        // What may warn goes the general path where a warning fails the stream.
-        if (self.strict && plain.is_none()) || is_too_large {
-            return false;
+    /// Takes the events at the front of `bytes`, which begins at `offset`, that match the template, and gives
+    /// how many bytes they are. A payload matches as a whole or not at all.
+    fn take_run(&mut self, bytes: &[u8], offset: u64, is_payload: bool) -> usize {
+        if !self.template.is_armed() || self.turn.has_half(self.template.block()) {
+            return 0;
         }
-        self.frames += 1;
-        self.turn.offset = offset;
-        if let Some(usage) = found.usage {
-            self.pending_usage.clear();
-            self.pending_usage.extend_from_slice(usage);
-        }
-        match plain {
-            Some(event) if self.keeps_events => self.turn.log.push(event),
-            Some(event) => {
-                self.commit();
-                let applied = self.builder.apply(event);
-                debug_assert!(applied.is_ok(), "{applied:?}");
+        self.commit();
+        let block = self.template.block();
+        let mut run = std::mem::take(&mut self.run);
+        let (mut at, mut frames, mut usage, mut last) = (0, 0, 0..0, 0);
+        let mut halved = None;
+        while halved.is_none() {
+            let rest = &bytes[at..];
+            let begin = run.said.len();
+            let found = self.template.matches(rest, &mut run.said).filter(|found| {
+                let is_small = self
+                    .max_event_bytes
+                    .is_none_or(|limit| found.length - self.template.framing() <= limit);
+                // What may warn goes the general path where a warning fails the stream.
+                is_small
+                    && !(self.strict && found.is_halved)
+                    && !(is_payload && found.length != rest.len())
+            });
+            let Some(found) = found else {
+                run.said.truncate(begin);
+                break;
+            };
+            if found.is_halved {
+                run.said.truncate(begin);
+                halved = Some(at + found.body.start..at + found.body.end);
+            } else if self.keeps_events {
+                run.ends.push(run.said.len());
             }
-            None => self.turn.delta(found.block, found.piece),
+            if !found.usage.is_empty() {
+                usage = at + found.usage.start..at + found.usage.end;
+            }
+            frames += 1;
+            last = at;
+            at += found.length;
         }
-        true
+        if frames > 0 {
+            self.frames += frames;
+            self.turn.offset = offset + (last + self.template.data_at()) as u64;
+            if !usage.is_empty() {
+                self.pending_usage.clear();
+                self.pending_usage.extend_from_slice(&bytes[usage]);
+            }
+            self.take_said(block, &run);
+            if let Some(body) = halved.and_then(|body| std::str::from_utf8(&bytes[body]).ok()) {
+                self.turn.delta(block, Str::with_flag(body, true));
+            }
+        }
+        run.said.clear();
+        run.ends.clear();
+        self.run = run;
+        at
+    }
+
+    /// Adds what a run of deltas of one block says to the message and, where the caller wants them, to the
+    /// events.
+    fn take_said(&mut self, block: usize, run: &Run) {
+        let Ok(said) = simdutf8::basic::from_utf8(&run.said) else {
+            debug_assert!(false, "what is not UTF-8 does not match");
+            return;
+        };
+        if said.is_empty() {
+            return;
+        }
+        let event = self.turn.deltas(block, said, &run.ends);
+        let applied = self.builder.apply(event);
+        debug_assert!(applied.is_ok(), "{applied:?}");
+        self.applied = self.turn.log.len();
     }
 
     fn mark(&self) -> Mark {
@@ -359,9 +408,7 @@ impl State {
 
     /// Takes a payload that some framing other than server-sent events delivers whole.
     fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
-        if let Some(found) = self.template.matches_payload(bytes, name)
-            && self.take_match(&found, offset)
-        {
+        if self.template.name() == name && self.take_run(bytes, offset, true) > 0 {
             return ControlFlow::Continue(());
         }
         let mark = self.mark();
