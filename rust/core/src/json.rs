@@ -36,8 +36,97 @@ impl std::fmt::Display for JsonError {
 }
 
 /// One JSON value as it stands in a text that was found valid, without white space around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Raw<'a>(&'a str);
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a> {
+    text: &'a str,
+    /// Where the long values in it end, if the pass that validated them has written that down.
+    long: &'a [Long],
+}
+
+impl PartialEq for Raw<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Raw<'_> {}
+
+/// A long value inside another one: where it begins and ends, as addresses, because slices of a text know
+/// nothing of each other.
+#[derive(Debug, Clone, Copy)]
+struct Long {
+    start: usize,
+    end: usize,
+    /// How many of the values behind this one are inside of it.
+    inner: usize,
+}
+
+impl Long {
+    /// From this length on skipping a value costs more than looking it up.
+    const LENGTH: usize = 48;
+}
+
+/// Where the long values of a text end, so that a payload with pages of text in it is read once, not once
+/// for each member that is looked for. Its memory serves one payload after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    long: Vec<Long>,
+    /// Which of them are open: arrays and objects that have not ended.
+    open: Vec<usize>,
+}
+
+/// Who is told where values begin and end, as offsets.
+trait Record {
+    fn begin(&mut self, _at: usize) {}
+    fn end(&mut self, _at: usize) {}
+    fn string(&mut self, _start: usize, _end: usize) {}
+}
+
+/// For those who only want to know whether it is JSON.
+impl Record for () {}
+
+struct Recorder<'i> {
+    index: &'i mut Index,
+    base: usize,
+}
+
+impl Record for Recorder<'_> {
+    #[inline]
+    fn begin(&mut self, at: usize) {
+        let Index { long, open } = &mut *self.index;
+        open.push(long.len());
+        long.push(Long {
+            start: self.base + at,
+            end: 0,
+            inner: 0,
+        });
+    }
+
+    #[inline]
+    fn end(&mut self, at: usize) {
+        let Index { long, open } = &mut *self.index;
+        let Some(place) = open.pop() else { return };
+        let inner = long.len() - place - 1;
+        if let Some(value) = long.get_mut(place) {
+            value.end = self.base + at;
+            value.inner = inner;
+            if value.end - value.start < Long::LENGTH {
+                long.truncate(place);
+            }
+        }
+    }
+
+    #[inline]
+    fn string(&mut self, start: usize, end: usize) {
+        if end - start >= Long::LENGTH {
+            self.index.long.push(Long {
+                start: self.base + start,
+                end: self.base + end,
+                inner: 0,
+            });
+        }
+    }
+}
 
 /// A JSON string literal of a valid text: what stands between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +154,7 @@ pub fn ends_inside_value(text: &str) -> bool {
 impl<'a> Raw<'a> {
     /// A value that was found valid elsewhere, without white space around it.
     pub(crate) const fn assume(text: &'a str) -> Self {
-        Self(text)
+        Self { text, long: &[] }
     }
 
     /// Checks that `text` is one JSON value with at most `max_depth` nested arrays and objects.
@@ -74,17 +163,43 @@ impl<'a> Raw<'a> {
     /// [`JsonError`] says where the text stops being JSON.
     pub fn parse(text: &'a str, max_depth: usize) -> Result<Self, JsonError> {
         validate(text.as_bytes(), max_depth)?;
-        Ok(Self(trim(text)))
+        Ok(Self::assume(trim(text)))
+    }
+
+    /// The same, with what `index` can tell later.
+    ///
+    /// # Errors
+    /// As for [`Raw::parse`].
+    pub(crate) fn parse_with(
+        text: &'a str,
+        max_depth: usize,
+        index: &'a mut Index,
+    ) -> Result<Self, JsonError> {
+        index.long.clear();
+        index.open.clear();
+        let mut recorder = Recorder {
+            base: text.as_ptr().addr(),
+            index: &mut *index,
+        };
+        validate_into(text.as_bytes(), max_depth, &mut Vec::new(), &mut recorder)?;
+        let index: &'a Index = index;
+        let text = trim(text);
+        // The first value is the text itself.
+        let long = match index.long.first() {
+            Some(whole) if whole.start == text.as_ptr().addr() => &index.long[1..],
+            _ => &[],
+        };
+        Ok(Self { text, long })
     }
 
     /// The value's text.
     #[must_use]
     pub const fn text(self) -> &'a str {
-        self.0
+        self.text
     }
 
     fn first(self) -> u8 {
-        self.0.as_bytes().first().copied().unwrap_or(b'n')
+        self.text.as_bytes().first().copied().unwrap_or(b'n')
     }
 
     /// Whether this is an object.
@@ -109,8 +224,8 @@ impl<'a> Raw<'a> {
     #[must_use]
     pub fn is_empty(self) -> bool {
         match self.first() {
-            b'"' => self.0.len() == 2,
-            b'{' | b'[' => trim(&self.0[1..self.0.len() - 1]).is_empty(),
+            b'"' => self.text.len() == 2,
+            b'{' | b'[' => trim(&self.text[1..self.text.len() - 1]).is_empty(),
             _ => false,
         }
     }
@@ -118,7 +233,7 @@ impl<'a> Raw<'a> {
     /// The string, if this is one.
     #[must_use]
     pub fn as_str(self) -> Option<Str<'a>> {
-        (self.first() == b'"').then(|| Str::between(&self.0[1..self.0.len() - 1]))
+        (self.first() == b'"').then(|| Str::between(&self.text[1..self.text.len() - 1]))
     }
 
     /// The number, if this is a JSON integer without sign, fraction and exponent that fits 64 bits.
@@ -127,7 +242,7 @@ impl<'a> Raw<'a> {
         if !self.first().is_ascii_digit() {
             return None;
         }
-        self.0.parse().ok()
+        self.text.parse().ok()
     }
 
     /// The number, if this is a JSON integer without fraction and exponent that fits 64 bits.
@@ -136,27 +251,29 @@ impl<'a> Raw<'a> {
         if !matches!(self.first(), b'-' | b'0'..=b'9') {
             return None;
         }
-        self.0.parse().ok()
+        self.text.parse().ok()
     }
 
     /// The members of an object in their order; none for anything else.
     #[must_use]
     pub fn entries(self) -> Entries<'a> {
-        let rest = if self.is_object() { &self.0[1..] } else { "}" };
-        Entries { rest }
+        let rest = if self.is_object() { &self.text[1..] } else { "}" };
+        let long = self.long;
+        Entries { rest, long }
     }
 
     /// The elements of an array; none for anything else.
     #[must_use]
     pub fn elements(self) -> Elements<'a> {
-        let rest = if self.is_array() { &self.0[1..] } else { "]" };
-        Elements { rest }
+        let rest = if self.is_array() { &self.text[1..] } else { "]" };
+        let long = self.long;
+        Elements { rest, long }
     }
 
     /// The value's tokens, in one pass over the text whatever nests in it.
     #[must_use]
     pub const fn tokens(self) -> Tokens<'a> {
-        Tokens { rest: self.0 }
+        Tokens { rest: self.text }
     }
 
     /// The members of the given names. A name that comes twice counts with its last value; `null` is
@@ -189,6 +306,7 @@ impl<'a> Raw<'a> {
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     rest: &'a str,
+    long: &'a [Long],
 }
 
 impl<'a> Iterator for Entries<'a> {
@@ -208,8 +326,9 @@ impl<'a> Iterator for Entries<'a> {
         };
         let colon = key_end + 1 + bytes[key_end + 1..].iter().position(|&b| b == b':')?;
         let value = skip_space(bytes, colon + 1);
-        let end = value_end(bytes, value)?;
-        let raw = Raw(&self.rest[value..end]);
+        let (end, long) = known_end(self.rest, value, &mut self.long)?;
+        let text = &self.rest[value..end];
+        let raw = Raw { text, long };
         self.rest = &self.rest[end..];
         Some((key, raw))
     }
@@ -219,6 +338,7 @@ impl<'a> Iterator for Entries<'a> {
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     rest: &'a str,
+    long: &'a [Long],
 }
 
 impl<'a> Iterator for Elements<'a> {
@@ -234,11 +354,30 @@ impl<'a> Iterator for Elements<'a> {
             self.rest = "";
             return None;
         }
-        let end = value_end(bytes, start)?;
-        let raw = Raw(&self.rest[start..end]);
+        let (end, long) = known_end(self.rest, start, &mut self.long)?;
+        let text = &self.rest[start..end];
+        let raw = Raw { text, long };
         self.rest = &self.rest[end..];
         Some(raw)
     }
+}
+
+/// The offset behind the value that starts at `at`, and what is known of the long values in it; `long` is what
+/// is known of those from `at` on, and is brought behind the value.
+#[inline]
+fn known_end<'a>(
+    text: &'a str,
+    at: usize,
+    long: &mut &'a [Long],
+) -> Option<(usize, &'a [Long])> {
+    if let Some((first, rest)) = long.split_first()
+        && first.start == text.as_ptr().addr() + at
+    {
+        let inner;
+        (inner, *long) = rest.split_at_checked(first.inner)?;
+        return Some((at + first.end - first.start, inner));
+    }
+    Some((value_end(text.as_bytes(), at)?, &[]))
 }
 
 /// A token of a valid text. Names are strings too: in an object every other token at its level is one.
@@ -766,34 +905,25 @@ struct Run {
 #[inline]
 fn plain_run(bytes: &[u8]) -> Run {
     let mut at = 0;
-    let mut seen = 0;
-    // Eight bytes at a time: a byte's high bit is set in `hit` exactly up to the first special byte.
-    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let hit = bytes_like(word, b'"') | bytes_like(word, b'\\') | controls;
-        if hit != 0 {
-            let before = hit.trailing_zeros() / 8;
-            // Only the bytes before the special one count.
-            let counted = word & ((1_u64 << (before * 8)) - 1);
-            return Run {
-                length: at + before as usize,
-                wide: (seen | counted) & HIGHS != 0,
-            };
+    let mut wide = false;
+    while let Some(chunk) = bytes[at..].first_chunk() {
+        let special = Special::of(u128::from_le_bytes(*chunk));
+        wide |= special.wide_before;
+        if special.hit != 0 {
+            let length = at + special.length();
+            return Run { length, wide };
         }
-        seen |= word;
-        at += 8;
+        at += 16;
     }
-    let mut wide = seen & HIGHS != 0;
-    while let Some(&byte) = bytes.get(at)
-        && byte >= 0x20
-        && byte != b'"'
-        && byte != b'\\'
-    {
-        wide |= byte >= 0x80;
-        at += 1;
+    // The last few bytes, with quotes behind them.
+    let rest = &bytes[at..];
+    let mut last = [b'"'; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    let special = Special::of(u128::from_le_bytes(last));
+    Run {
+        length: at + special.length(),
+        wide: wide | special.wide_before,
     }
-    Run { length: at, wide }
 }
 
 pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
@@ -851,24 +981,40 @@ pub(crate) fn validate_to(
     max_depth: usize,
     open: &mut Vec<bool>,
 ) -> Result<(), JsonError> {
+    validate_into(bytes, max_depth, open, &mut ())
+}
+
+#[inline]
+fn validate_into(
+    bytes: &[u8],
+    max_depth: usize,
+    open: &mut Vec<bool>,
+    record: &mut impl Record,
+) -> Result<(), JsonError> {
     let mut at = 0;
     loop {
         // A value starts here.
         at = skip_space(bytes, at);
         match bytes.get(at) {
             None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => at = check_string(bytes, at + 1)?.end + 1,
+            Some(b'"') => {
+                let end = check_string(bytes, at + 1)?.end + 1;
+                record.string(at, end);
+                at = end;
+            }
             Some(&byte @ (b'{' | b'[')) => {
                 if open.len() >= max_depth {
                     return Err(JsonError::TooDeep(at));
                 }
                 let object = byte == b'{';
                 open.push(object);
+                record.begin(at);
                 at = skip_space(bytes, at + 1);
                 let end = if object { b'}' } else { b']' };
                 if bytes.get(at) == Some(&end) {
                     open.pop();
                     at += 1;
+                    record.end(at);
                 } else if object {
                     at = check_key(bytes, at)?;
                     continue;
@@ -905,6 +1051,7 @@ pub(crate) fn validate_to(
                 (Some(b'}'), true) | (Some(b']'), false) => {
                     open.pop();
                     at += 1;
+                    record.end(at);
                 }
                 (Some(_), _) => return Err(JsonError::Syntax(at)),
             }

@@ -8,7 +8,7 @@ use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
-use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
+use crate::json::{Index, JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
 use crate::json_array::ArrayError;
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
 use crate::usage::Usage;
@@ -22,6 +22,7 @@ pub(super) struct State {
     pub(super) turn: Turn,
     template: Template,
     run: Run,
+    index: Index,
     pub(super) builder: Builder,
     pub(super) eof: EndOfInput,
     max_event_bytes: Option<usize>,
@@ -47,6 +48,7 @@ struct Run {
     said: Vec<u8>,
     /// Where in it each ends, if the caller wants the events.
     ends: Vec<usize>,
+    block: usize,
 }
 
 /// How far the turn was before an item.
@@ -97,6 +99,7 @@ impl State {
             turn: Turn::new(turn),
             template: Template::default(),
             run: Run::default(),
+            index: Index::default(),
             builder: Builder::default(),
             eof: options.eof,
             max_event_bytes: options.max_event_bytes,
@@ -112,40 +115,45 @@ impl State {
     }
 
     pub(super) fn clear_events(&mut self) {
+        self.end_run();
         self.commit();
         self.turn.log.clear();
         self.applied = 0;
     }
 
     /// Takes the events at the front of `bytes`, which begins at `offset`, that match the template, and gives
-    /// how many bytes they are. A payload matches as a whole or not at all.
+    /// how many bytes they are. A payload matches as a whole or not at all. What they say waits in the run.
     fn take_run(&mut self, bytes: &[u8], offset: u64, is_payload: bool) -> usize {
-        if !self.template.is_armed() || self.turn.has_half(self.template.block()) {
+        let Self {
+            template,
+            run,
+            turn,
+            ..
+        } = self;
+        if !template.is_armed() || turn.has_half(template.block()) {
             return 0;
         }
-        self.commit();
-        let block = self.template.block();
-        let mut run = std::mem::take(&mut self.run);
-        let (mut at, mut frames, mut usage, mut last) = (0, 0, 0..0, 0);
+        run.block = template.block();
+        let longest = self
+            .max_event_bytes
+            .map_or(usize::MAX, |limit| limit.saturating_add(template.framing()));
+        let mut at = 0;
+        let mut usage = 0..0;
         let mut halved = None;
         while halved.is_none() {
             let rest = &bytes[at..];
-            let begin = run.said.len();
-            let found = self.template.matches(rest, &mut run.said).filter(|found| {
-                let is_small = self
-                    .max_event_bytes
-                    .is_none_or(|limit| found.length - self.template.framing() <= limit);
+            let before = run.said.len();
+            let Some(found) = template.matches(rest, &mut run.said).filter(|found| {
                 // What may warn goes the general path where a warning fails the stream.
-                is_small
+                found.length <= longest
                     && !(self.strict && found.is_halved)
                     && !(is_payload && found.length != rest.len())
-            });
-            let Some(found) = found else {
-                run.said.truncate(begin);
+            }) else {
+                run.said.truncate(before);
                 break;
             };
             if found.is_halved {
-                run.said.truncate(begin);
+                run.said.truncate(before);
                 halved = Some(at + found.body.start..at + found.body.end);
             } else if self.keeps_events {
                 run.ends.push(run.said.len());
@@ -153,45 +161,45 @@ impl State {
             if !found.usage.is_empty() {
                 usage = at + found.usage.start..at + found.usage.end;
             }
-            frames += 1;
-            last = at;
+            self.frames += 1;
+            turn.offset = offset + (at + template.data_at()) as u64;
             at += found.length;
         }
-        if frames > 0 {
-            self.frames += frames;
-            self.turn.offset = offset + (last + self.template.data_at()) as u64;
-            if !usage.is_empty() {
-                self.pending_usage.clear();
-                self.pending_usage.extend_from_slice(&bytes[usage]);
-            }
-            self.take_said(block, &run);
-            if let Some(body) = halved.and_then(|body| std::str::from_utf8(&bytes[body]).ok()) {
-                self.turn.delta(block, Str::with_flag(body, true));
-            }
+        if !usage.is_empty() {
+            self.pending_usage.clear();
+            self.pending_usage.extend_from_slice(&bytes[usage]);
         }
-        run.said.clear();
-        run.ends.clear();
-        self.run = run;
+        if let Some(body) = halved.and_then(|body| std::str::from_utf8(&bytes[body]).ok()) {
+            let block = run.block;
+            self.end_run();
+            self.turn.delta(block, Str::with_flag(body, true));
+        }
         at
     }
 
-    /// Adds what a run of deltas of one block says to the message and, where the caller wants them, to the
-    /// events.
-    fn take_said(&mut self, block: usize, run: &Run) {
-        let Ok(said) = simdutf8::basic::from_utf8(&run.said) else {
-            debug_assert!(false, "what is not UTF-8 does not match");
-            return;
-        };
-        if said.is_empty() {
+    /// Adds what the run says to the message and, where the caller wants them, to the events.
+    pub(super) fn end_run(&mut self) {
+        if self.run.said.is_empty() {
             return;
         }
-        let event = self.turn.deltas(block, said, &run.ends);
-        let applied = self.builder.apply(event);
-        debug_assert!(applied.is_ok(), "{applied:?}");
+        self.commit();
+        let Run { said, ends, block } = &mut self.run;
+        match simdutf8::basic::from_utf8(said) {
+            Ok(said) => {
+                let event = self.turn.deltas(*block, said, ends);
+                let applied = self.builder.apply(event);
+                debug_assert!(applied.is_ok(), "{applied:?}");
+            }
+            Err(_) => debug_assert!(false, "what is not UTF-8 does not match"),
+        }
+        said.clear();
+        ends.clear();
         self.applied = self.turn.log.len();
     }
 
-    fn mark(&self) -> Mark {
+    /// Marks how far the turn is before something other than a run comes.
+    fn mark(&mut self) -> Mark {
+        self.end_run();
         Mark {
             warnings: self.turn.warnings.len(),
             events: self.turn.log.len(),
@@ -289,6 +297,7 @@ impl State {
         if self.turn.stopped || self.failure.is_some() {
             return;
         }
+        self.end_run();
         let message = "an event has more data than max_event_bytes allows".to_owned();
         self.fail(Failure {
             kind: FailureKind::TooLarge,
@@ -518,6 +527,7 @@ impl State {
     }
 
     pub(super) fn into_decoded(mut self) -> Decoded {
+        self.end_run();
         self.commit();
         self.settle_usage();
         let Self {
@@ -556,7 +566,8 @@ impl State {
             self.pass_over(data);
             return;
         }
-        match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
+        let mut index = std::mem::take(&mut self.index);
+        match Raw::parse_with(data, MAX_PAYLOAD_DEPTH, &mut index) {
             Ok(payload) => self.payload(payload, name, event),
             Err(_) if self.wire.ended() => self.pass_over(data),
             Err(error) => {
@@ -581,6 +592,7 @@ impl State {
                 });
             }
         }
+        self.index = index;
     }
 
     fn pass_over(&mut self, data: &str) {
