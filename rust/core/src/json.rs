@@ -569,6 +569,16 @@ impl<'a> Str<'a> {
     /// The text, lone surrogates as U+FFFD.
     #[must_use]
     pub fn to_text(self) -> String {
+        /// From here on the escapes of a block at once are worth it.
+        const LARGE: usize = 128;
+        if self.escaped && self.body.len() >= LARGE {
+            let mut out = Vec::new();
+            if escapes::push_unescaped(self.body.as_bytes(), &mut out)
+                && let Ok(text) = String::from_utf8(out)
+            {
+                return text;
+            }
+        }
         let mut out = String::with_capacity(self.body.len());
         let mut half = None;
         self.push_to(&mut out, &mut half);
@@ -760,7 +770,7 @@ pub(crate) fn unescape(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> Option<Une
     // Most deltas are short and plain: then a whole word is copied, and cut to length.
     if let Some((word, length)) = short_string(bytes, at) {
         let begin = out.len();
-        out.extend_from_slice(word);
+        out.extend_from_slice(&word.to_le_bytes());
         out.truncate(begin + length);
         return Some(Unescaped {
             end: at + length,
@@ -770,14 +780,25 @@ pub(crate) fn unescape(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> Option<Une
     unescape_any(bytes, at, out)
 }
 
-/// The length of a string body that begins at `at` and is short and plain: no escapes, ASCII alone. It comes
-/// with the word that it begins.
+/// A string body that begins at `at` and is short and plain, no escapes, ASCII alone: the word that it begins,
+/// and its length.
 #[inline]
-pub(crate) fn short_string(bytes: &[u8], at: usize) -> Option<(&[u8; 16], usize)> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    let special = Special::of(u128::from_le_bytes(*word));
+pub(crate) fn short_string(bytes: &[u8], at: usize) -> Option<(u128, usize)> {
+    let word = word_at(bytes, at)?;
+    let special = Special::of(word);
     let length = special.length();
     (!special.wide_before && bytes.get(at + length) == Some(&b'"')).then_some((word, length))
+}
+
+/// Sixteen bytes from `at` on, first byte lowest, with zeros behind the end. None where there are fewer in all.
+#[inline]
+pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u128> {
+    if let Some(word) = bytes.get(at..)?.first_chunk() {
+        return Some(u128::from_le_bytes(*word));
+    }
+    let last = u128::from_le_bytes(*bytes.last_chunk()?);
+    let missing = at + 16 - bytes.len();
+    Some(if missing < 16 { last >> (8 * missing) } else { 0 })
 }
 
 fn unescape_any(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option<Unescaped> {

@@ -138,36 +138,44 @@ impl State {
             .max_event_bytes
             .map_or(usize::MAX, |limit| limit.saturating_add(template.framing()));
         let mut at = 0;
-        let mut usage = 0..0;
+        let mut frames = 0;
+        let mut last = 0;
+        let mut usage = (0, 0);
         let mut halved = None;
         while halved.is_none() {
-            let rest = &bytes[at..];
             let before = run.said.len();
-            let Some(found) = template.matches(rest, &mut run.said).filter(|found| {
+            let found = template.matches(bytes, at, &mut run.said).filter(|found| {
                 // What may warn goes the general path where a warning fails the stream.
-                found.length <= longest
+                found.end - at <= longest
                     && !(self.strict && found.is_halved)
-                    && !(is_payload && found.length != rest.len())
-            }) else {
+                    && !(is_payload && found.end != bytes.len())
+            });
+            let Some(found) = found else {
                 run.said.truncate(before);
                 break;
             };
             if found.is_halved {
                 run.said.truncate(before);
-                halved = Some(at + found.body.start..at + found.body.end);
+                halved = Some(found.body.0..found.body.1);
             } else if self.keeps_events {
                 run.ends.push(run.said.len());
             }
-            if !found.usage.is_empty() {
-                usage = at + found.usage.start..at + found.usage.end;
+            if found.usage.1 > 0 {
+                usage = found.usage;
             }
-            self.frames += 1;
-            turn.offset = offset + (at + template.data_at()) as u64;
-            at += found.length;
+            frames += 1;
+            last = at;
+            at = found.end;
         }
-        if !usage.is_empty() {
+        if frames == 0 {
+            return 0;
+        }
+        self.frames += frames;
+        turn.offset = offset + (last + template.data_at()) as u64;
+        if usage.1 > 0 {
             self.pending_usage.clear();
-            self.pending_usage.extend_from_slice(&bytes[usage]);
+            self.pending_usage
+                .extend_from_slice(&bytes[usage.0..usage.1]);
         }
         if let Some(body) = halved.and_then(|body| std::str::from_utf8(&bytes[body]).ok()) {
             let block = run.block;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::json::{Raw, check_string, range_in, short_string, unescape};
+use crate::json::{Raw, check_string, range_in, short_string, unescape, word_at};
 use crate::wire::turn::Hot;
 
 /// How many free members a template follows.
@@ -104,15 +104,15 @@ impl Literal {
     /// Where it ends in `bytes`, if it stands there at `at`.
     #[inline]
     fn after(&self, literals: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
-        let rest = bytes.get(at..)?;
-        let length = self.end - self.start;
-        if self.mask != 0
-            && let Some(word) = rest.first_chunk()
+        let end = at + (self.end - self.start);
+        let is_there = if self.mask != 0
+            && let Some(word) = word_at(bytes, at)
         {
-            let differs = (u128::from_le_bytes(*word) ^ self.word) & self.mask;
-            return (differs == 0).then_some(at + length);
-        }
-        (rest.get(..length)? == literals.get(self.start..self.end)?).then_some(at + length)
+            (word ^ self.word) & self.mask == 0 && end <= bytes.len()
+        } else {
+            bytes.get(at..end)? == literals.get(self.start..self.end)?
+        };
+        is_there.then_some(end)
     }
 }
 
@@ -178,17 +178,17 @@ impl<'b> Event<'b> {
     }
 }
 
-/// An event that matches a template.
-#[derive(Debug, Clone, Default)]
+/// An event that matches a template: where its parts stand.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Match {
-    /// Where the body of the delta stands, escapes and all.
-    pub(crate) body: Range<usize>,
+    /// The body of the delta, escapes and all.
+    pub(crate) body: (usize, usize),
     /// What the delta says could not be told: half a surrogate pair is in it.
     pub(crate) is_halved: bool,
-    /// How many bytes the event takes, framing and all.
-    pub(crate) length: usize,
-    /// Where the usage stands that the event reports.
-    pub(crate) usage: Range<usize>,
+    /// The end of the event.
+    pub(crate) end: usize,
+    /// The usage that the event reports; empty for none.
+    pub(crate) usage: (usize, usize),
 }
 
 impl Template {
@@ -225,32 +225,36 @@ impl Template {
         self.framing
     }
 
-    /// The event at the front of `bytes`, if it is the template with other strings in its holes. What its
-    /// delta says is added to `said`, a part of it perhaps also if the event does not match.
+    /// The event that begins at `at`, if it is the template with other strings in its holes. What its delta
+    /// says is added to `said`, a part of it perhaps also if the event does not match.
     #[inline]
-    pub(crate) fn matches(&self, bytes: &[u8], said: &mut Vec<u8>) -> Option<Match> {
+    pub(crate) fn matches(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        said: &mut Vec<u8>,
+    ) -> Option<Match> {
         let mut found = Match::default();
-        let mut at = 0;
         for Gap { kind, literal } in &self.gaps {
             at = literal.after(&self.literals, bytes, at)?;
             match kind {
-                Hole::Number => at += number_length(&bytes[at..])?,
-                Hole::UsageStart => found.usage.start = at,
-                Hole::UsageEnd => found.usage.end = at,
-                Hole::String => at = free_string_end(bytes, at)?,
                 Hole::Delta => {
                     let string = unescape(bytes, at, said)?;
                     // Nothing at all may mean something else, the next name for reasoning for instance.
                     if string.end == at {
                         return None;
                     }
-                    found.body = at..string.end;
+                    found.body = (at, string.end);
                     found.is_halved = string.is_halved;
                     at = string.end;
                 }
+                Hole::String => at = free_string_end(bytes, at)?,
+                Hole::Number => at = number_end(bytes, at)?,
+                Hole::UsageStart => found.usage.0 = at,
+                Hole::UsageEnd => found.usage.1 = at,
             }
         }
-        found.length = self.tail.after(&self.literals, bytes, at)?;
+        found.end = self.tail.after(&self.literals, bytes, at)?;
         Some(found)
     }
 
@@ -360,12 +364,11 @@ fn free_string_end(bytes: &[u8], at: usize) -> Option<usize> {
     Some(string.end)
 }
 
-/// How many digits a JSON integer at the front of `bytes` has.
-fn number_length(bytes: &[u8]) -> Option<usize> {
-    let digits = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+/// The end of the JSON integer without sign that begins at `at`.
+#[inline]
+fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // One that goes on after its digits will not match what follows the hole.
-    (digits > 0 && (digits == 1 || bytes[0] != b'0')).then_some(digits)
+    (digits > 0 && (digits == 1 || rest[0] != b'0')).then_some(at + digits)
 }
