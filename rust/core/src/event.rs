@@ -474,8 +474,10 @@ impl EventLog {
     /// Adds a delta of text, thinking or arguments in pieces: `ends` are the places where they end, none for
     /// no event at all.
     pub(crate) fn push_in_pieces(&mut self, event: Event<'_>, ends: &[usize]) {
-        if ends.is_empty() {
-            return;
+        match ends {
+            [] => return,
+            [_] => return self.push(event),
+            _ => {}
         }
         match event {
             Event::TextDelta { index, text } => {

@@ -8,6 +8,8 @@ use memchr::memchr2;
 
 use crate::escapes;
 pub use crate::escapes::push_literal_bytes;
+use crate::index::{Index, Long, Record, Recorder, known_end};
+use crate::string_body::check_string;
 
 /// How deep payloads may nest before they count as malformed.
 pub const MAX_PAYLOAD_DEPTH: usize = 512;
@@ -50,83 +52,6 @@ impl PartialEq for Raw<'_> {
 }
 
 impl Eq for Raw<'_> {}
-
-/// A long value inside another one: where it begins and ends, as addresses, because slices of a text know
-/// nothing of each other.
-#[derive(Debug, Clone, Copy)]
-struct Long {
-    start: usize,
-    end: usize,
-    /// How many of the values behind this one are inside of it.
-    inner: usize,
-}
-
-impl Long {
-    /// From this length on skipping a value costs more than looking it up.
-    const LENGTH: usize = 48;
-}
-
-/// Where the long values of a text end, so that a payload with pages of text in it is read once, not once
-/// for each member that is looked for. Its memory serves one payload after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Index {
-    long: Vec<Long>,
-    /// Which of them are open: arrays and objects that have not ended.
-    open: Vec<usize>,
-}
-
-/// Who is told where values begin and end, as offsets.
-trait Record {
-    fn begin(&mut self, _at: usize) {}
-    fn end(&mut self, _at: usize) {}
-    fn string(&mut self, _start: usize, _end: usize) {}
-}
-
-/// For those who only want to know whether it is JSON.
-impl Record for () {}
-
-struct Recorder<'i> {
-    index: &'i mut Index,
-    base: usize,
-}
-
-impl Record for Recorder<'_> {
-    #[inline]
-    fn begin(&mut self, at: usize) {
-        let Index { long, open } = &mut *self.index;
-        open.push(long.len());
-        long.push(Long {
-            start: self.base + at,
-            end: 0,
-            inner: 0,
-        });
-    }
-
-    #[inline]
-    fn end(&mut self, at: usize) {
-        let Index { long, open } = &mut *self.index;
-        let Some(place) = open.pop() else { return };
-        let inner = long.len() - place - 1;
-        if let Some(value) = long.get_mut(place) {
-            value.end = self.base + at;
-            value.inner = inner;
-            if value.end - value.start < Long::LENGTH {
-                long.truncate(place);
-            }
-        }
-    }
-
-    #[inline]
-    fn string(&mut self, start: usize, end: usize) {
-        if end - start >= Long::LENGTH {
-            self.index.long.push(Long {
-                start: self.base + start,
-                end: self.base + end,
-                inner: 0,
-            });
-        }
-    }
-}
 
 /// A JSON string literal of a valid text: what stands between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,20 +100,10 @@ impl<'a> Raw<'a> {
         max_depth: usize,
         index: &'a mut Index,
     ) -> Result<Self, JsonError> {
-        index.long.clear();
-        index.open.clear();
-        let mut recorder = Recorder {
-            base: text.as_ptr().addr(),
-            index: &mut *index,
-        };
+        let mut recorder = Recorder::new(text, index);
         validate_into(text.as_bytes(), max_depth, &mut Vec::new(), &mut recorder)?;
-        let index: &'a Index = index;
         let text = trim(text);
-        // The first value is the text itself.
-        let long = match index.long.first() {
-            Some(whole) if whole.start == text.as_ptr().addr() => &index.long[1..],
-            _ => &[],
-        };
+        let long = index.inside(text);
         Ok(Self { text, long })
     }
 
@@ -257,7 +172,11 @@ impl<'a> Raw<'a> {
     /// The members of an object in their order; none for anything else.
     #[must_use]
     pub fn entries(self) -> Entries<'a> {
-        let rest = if self.is_object() { &self.text[1..] } else { "}" };
+        let rest = if self.is_object() {
+            &self.text[1..]
+        } else {
+            "}"
+        };
         let long = self.long;
         Entries { rest, long }
     }
@@ -265,7 +184,11 @@ impl<'a> Raw<'a> {
     /// The elements of an array; none for anything else.
     #[must_use]
     pub fn elements(self) -> Elements<'a> {
-        let rest = if self.is_array() { &self.text[1..] } else { "]" };
+        let rest = if self.is_array() {
+            &self.text[1..]
+        } else {
+            "]"
+        };
         let long = self.long;
         Elements { rest, long }
     }
@@ -360,24 +283,6 @@ impl<'a> Iterator for Elements<'a> {
         self.rest = &self.rest[end..];
         Some(raw)
     }
-}
-
-/// The offset behind the value that starts at `at`, and what is known of the long values in it; `long` is what
-/// is known of those from `at` on, and is brought behind the value.
-#[inline]
-fn known_end<'a>(
-    text: &'a str,
-    at: usize,
-    long: &mut &'a [Long],
-) -> Option<(usize, &'a [Long])> {
-    if let Some((first, rest)) = long.split_first()
-        && first.start == text.as_ptr().addr() + at
-    {
-        let inner;
-        (inner, *long) = rest.split_at_checked(first.inner)?;
-        return Some((at + first.end - first.start, inner));
-    }
-    Some((value_end(text.as_bytes(), at)?, &[]))
 }
 
 /// A token of a valid text. Names are strings too: in an object every other token at its level is one.
@@ -718,161 +623,6 @@ pub fn push_literal(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A string body that was scanned.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scanned {
-    /// The offset of its closing quote.
-    pub(crate) end: usize,
-    pub(crate) escaped: bool,
-    /// It holds bytes of more than seven bits.
-    pub(crate) wide: bool,
-}
-
-/// Scans a string body that was not validated yet, from `at`.
-#[inline]
-pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<Scanned, JsonError> {
-    let (mut escaped, mut wide) = (false, false);
-    loop {
-        let run = plain_run(&bytes[at..]);
-        at += run.length;
-        wide |= run.wide;
-        match bytes.get(at) {
-            None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => {
-                return Ok(Scanned {
-                    end: at,
-                    escaped,
-                    wide,
-                });
-            }
-            Some(b'\\') => {
-                escaped = true;
-                at = check_escape(bytes, at)?;
-            }
-            Some(_) => return Err(JsonError::Syntax(at)),
-        }
-    }
-}
-
-/// A string body that was scanned and undone.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Unescaped {
-    /// The offset of its closing quote.
-    pub(crate) end: usize,
-    /// It holds a surrogate without its partner, so that what was appended is of no use.
-    pub(crate) is_halved: bool,
-}
-
-/// Scans a string body that was not validated yet, from `at`, and appends what it says to `out`. None for
-/// what is no JSON string or no UTF-8; a part of it may have been appended then.
-#[inline]
-pub(crate) fn unescape(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> Option<Unescaped> {
-    // Most deltas are short and plain: then a whole word is copied, and cut to length.
-    if let Some((word, length)) = short_string(bytes, at) {
-        let begin = out.len();
-        out.extend_from_slice(&word.to_le_bytes());
-        out.truncate(begin + length);
-        return Some(Unescaped {
-            end: at + length,
-            is_halved: false,
-        });
-    }
-    unescape_any(bytes, at, out)
-}
-
-/// A string body that begins at `at` and is short and plain, no escapes, ASCII alone: the word that it begins,
-/// and its length.
-#[inline]
-pub(crate) fn short_string(bytes: &[u8], at: usize) -> Option<(u128, usize)> {
-    let word = word_at(bytes, at)?;
-    let special = Special::of(word);
-    let length = special.length();
-    (!special.wide_before && bytes.get(at + length) == Some(&b'"')).then_some((word, length))
-}
-
-/// Sixteen bytes from `at` on, first byte lowest, with zeros behind the end. None where there are fewer in all.
-#[inline]
-pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u128> {
-    if let Some(word) = bytes.get(at..)?.first_chunk() {
-        return Some(u128::from_le_bytes(*word));
-    }
-    let last = u128::from_le_bytes(*bytes.last_chunk()?);
-    let missing = at + 16 - bytes.len();
-    Some(if missing < 16 { last >> (8 * missing) } else { 0 })
-}
-
-fn unescape_any(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option<Unescaped> {
-    let mut is_halved = false;
-    loop {
-        let run = plain_run(bytes.get(at..)?);
-        let plain = &bytes[at..at + run.length];
-        if run.wide {
-            simdutf8::basic::from_utf8(plain).ok()?;
-        }
-        out.extend_from_slice(plain);
-        at += run.length;
-        match bytes.get(at)? {
-            b'"' => return Some(Unescaped { end: at, is_halved }),
-            b'\\' => {}
-            _ => return None,
-        }
-        let letter = *bytes.get(at + 1)?;
-        at += 2;
-        out.push(match letter {
-            b'"' | b'\\' | b'/' => letter,
-            b'b' => 0x8,
-            b'f' => 0xC,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let unit = code_unit(bytes, at)?;
-                at += 4;
-                let mut decoded = char::decode_utf16([unit]).next()?.ok();
-                if decoded.is_none()
-                    && bytes.get(at..at + 2) == Some(b"\\u")
-                    && let Some(low) = code_unit(bytes, at + 2)
-                {
-                    decoded = char::decode_utf16([unit, low]).next()?.ok();
-                    at += if decoded.is_some() { 6 } else { 0 };
-                }
-                is_halved |= decoded.is_none();
-                let character = decoded.unwrap_or(char::REPLACEMENT_CHARACTER);
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                continue;
-            }
-            _ => return None,
-        });
-    }
-}
-
-/// The code unit that four hexadecimal digits write.
-fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..at + 4)?.iter().try_fold(0, |unit, &digit| {
-        let value = char::from(digit).to_digit(16)?;
-        Some(unit << 4 | u16::try_from(value).ok()?)
-    })
-}
-
-/// Checks the escape that begins at `at`; gives the offset behind it.
-fn check_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
-    match bytes.get(at + 1) {
-        None => Err(JsonError::UnexpectedEnd),
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => {
-            for digit in at + 2..at + 6 {
-                match bytes.get(digit) {
-                    None => return Err(JsonError::UnexpectedEnd),
-                    Some(byte) if byte.is_ascii_hexdigit() => {}
-                    Some(_) => return Err(JsonError::Syntax(digit)),
-                }
-            }
-            Ok(at + 6)
-        }
-        Some(_) => Err(JsonError::Syntax(at + 1)),
-    }
-}
-
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
@@ -880,71 +630,6 @@ const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 const fn bytes_like(word: u64, byte: u8) -> u64 {
     let differing = word ^ (ONES * byte as u64);
     differing.wrapping_sub(ONES) & !differing & HIGHS
-}
-
-/// The bytes of a string body among sixteen.
-struct Special {
-    /// The high bit of each quote, backslash or control character, exact up to the first.
-    hit: u128,
-    /// Whether a byte before the first of them has more than seven bits.
-    wide_before: bool,
-}
-
-impl Special {
-    #[inline]
-    const fn of(word: u128) -> Self {
-        const ONES: u128 = u128::from_ne_bytes([1; 16]);
-        const HIGHS: u128 = u128::from_ne_bytes([0x80; 16]);
-        let quote = word ^ (ONES * b'"' as u128);
-        let slash = word ^ (ONES * b'\\' as u128);
-        let hit = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let hit = hit & HIGHS;
-        // The bits below the first one.
-        let before = hit.wrapping_sub(1) & !hit;
-        Self {
-            hit,
-            wide_before: word & before & HIGHS != 0,
-        }
-    }
-
-    /// How many bytes come before the first special one.
-    #[inline]
-    const fn length(&self) -> usize {
-        (self.hit.trailing_zeros() / 8) as usize
-    }
-}
-
-/// The bytes of a string body that need no attention.
-struct Run {
-    length: usize,
-    wide: bool,
-}
-
-/// The bytes before the first quote, backslash or control character.
-#[inline]
-fn plain_run(bytes: &[u8]) -> Run {
-    let mut at = 0;
-    let mut wide = false;
-    while let Some(chunk) = bytes[at..].first_chunk() {
-        let special = Special::of(u128::from_le_bytes(*chunk));
-        wide |= special.wide_before;
-        if special.hit != 0 {
-            let length = at + special.length();
-            return Run { length, wide };
-        }
-        at += 16;
-    }
-    // The last few bytes, with quotes behind them.
-    let rest = &bytes[at..];
-    let mut last = [b'"'; 16];
-    last[..rest.len()].copy_from_slice(rest);
-    let special = Special::of(u128::from_le_bytes(last));
-    Run {
-        length: at + special.length(),
-        wide: wide | special.wide_before,
-    }
 }
 
 pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {

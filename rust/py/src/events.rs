@@ -9,6 +9,7 @@ use turntape_core::event::{Event, EventLog, StopReason, Terminal, Warning};
 use turntape_core::usage::Usage;
 
 use crate::classes::{Classes, Tagged, classes};
+use crate::strings;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -59,7 +60,7 @@ fn to_python<'py>(py: Python<'py>, classes: &Classes, event: Event<'_>) -> PyRes
             [
                 tag(py, class),
                 index.into_bound_py_any(py)?,
-                text(py, value),
+                strings::of(py, value).into_any(),
             ],
         )
     };

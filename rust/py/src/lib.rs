@@ -19,6 +19,7 @@ mod redact;
 mod row_text;
 mod scratch;
 mod sse;
+mod strings;
 mod tape;
 mod tape_lines;
 mod values;

@@ -8,8 +8,9 @@ use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
-use crate::json::{Index, JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
-use crate::json_array::ArrayError;
+use crate::index::Index;
+use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
+use crate::json_array::{self, ArrayError};
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
 use crate::usage::Usage;
 use crate::wire::template::{self, Template};
@@ -88,6 +89,16 @@ impl Handler for State {
     }
 }
 
+impl json_array::Handler for State {
+    fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
+        self.payload_bytes(element, "", offset)
+    }
+
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        self.take_run(bytes, offset, false)
+    }
+}
+
 impl State {
     pub(super) fn new(dialect: Dialect, options: Options) -> Self {
         let turn = TurnOptions {
@@ -142,7 +153,7 @@ impl State {
         let mut last = 0;
         let mut usage = (0, 0);
         let mut halved = None;
-        while halved.is_none() {
+        while halved.is_none() && at < bytes.len() {
             let before = run.said.len();
             let found = template.matches(bytes, at, &mut run.said).filter(|found| {
                 // What may warn goes the general path where a warning fails the stream.
@@ -416,11 +427,6 @@ impl State {
             self.fail_document(document, &text);
         }
         self.settle(&mark)
-    }
-
-    /// Takes one element of a JSON array.
-    pub(super) fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
-        self.payload_bytes(element, "", offset)
     }
 
     /// Takes a payload that some framing other than server-sent events delivers whole.

@@ -133,8 +133,7 @@ impl Transport {
                 }
             }
             Self::Array(splitter) => {
-                let result = splitter.feed(bytes, |element, offset| state.element(element, offset));
-                if let Err(error) = result {
+                if let Err(error) = splitter.feed(bytes, state) {
                     state.fail_array(error);
                 }
             }

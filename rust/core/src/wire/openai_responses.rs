@@ -537,13 +537,7 @@ impl OpenAiResponses {
     }
 
     /// The done form of a text part; `content_part.done` also closes it.
-    fn text_done(
-        &mut self,
-        turn: &mut Turn,
-        said: &Builder,
-        about: &About<'_>,
-        kind: &str,
-    ) {
+    fn text_done(&mut self, turn: &mut Turn, said: &Builder, about: &About<'_>, kind: &str) {
         let part = about.part;
         let is_reasoning = part
             .and_then(|part| part.string("type"))
@@ -678,13 +672,7 @@ impl OpenAiResponses {
         part
     }
 
-    fn reasoning_delta(
-        &mut self,
-        turn: &mut Turn,
-        said: &Builder,
-        about: &About<'_>,
-        kind: &str,
-    ) {
+    fn reasoning_delta(&mut self, turn: &mut Turn, said: &Builder, about: &About<'_>, kind: &str) {
         turn.start(None, None);
         let (Some(key), Some(piece)) = (part_key(about, kind), value_str(about.delta)) else {
             return;
@@ -765,8 +753,10 @@ impl OpenAiResponses {
             return;
         };
         turn.start(None, None);
-        let (Some(at), Some(key)) = (self.item_of(turn, about, Kind::Message), part_key(about, ""))
-        else {
+        let (Some(at), Some(key)) = (
+            self.item_of(turn, about, Kind::Message),
+            part_key(about, ""),
+        ) else {
             return;
         };
         let block = self.text_part(turn, at, key);

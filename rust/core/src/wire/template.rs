@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use crate::json::{Raw, check_string, range_in, short_string, unescape, word_at};
+use crate::json::{Raw, range_in};
+use crate::string_body::{check_string, short_string, unescape, word_at};
 use crate::wire::turn::Hot;
 
 /// How many free members a template follows.
@@ -228,12 +229,7 @@ impl Template {
     /// The event that begins at `at`, if it is the template with other strings in its holes. What its delta
     /// says is added to `said`, a part of it perhaps also if the event does not match.
     #[inline]
-    pub(crate) fn matches(
-        &self,
-        bytes: &[u8],
-        mut at: usize,
-        said: &mut Vec<u8>,
-    ) -> Option<Match> {
+    pub(crate) fn matches(&self, bytes: &[u8], mut at: usize, said: &mut Vec<u8>) -> Option<Match> {
         let mut found = Match::default();
         for Gap { kind, literal } in &self.gaps {
             at = literal.after(&self.literals, bytes, at)?;
@@ -356,6 +352,11 @@ fn free_string_end(bytes: &[u8], at: usize) -> Option<usize> {
     if let Some((_, length)) = short_string(bytes, at) {
         return Some(at + length);
     }
+    long_string_end(bytes, at)
+}
+
+#[inline(never)]
+fn long_string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let string = check_string(bytes, at).ok()?;
     // What is not UTF-8 goes the general path, which replaces it and warns.
     if string.wide {
