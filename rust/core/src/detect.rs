@@ -89,7 +89,7 @@ fn of_aws(body: &[u8]) -> Option<Dialect> {
 fn of_array(body: &[u8]) -> Option<Dialect> {
     let mut found = None;
     let mut splitter = Splitter::new(None);
-    let _ = splitter.feed(body, |element, _| {
+    let _ = splitter.feed(body, &mut |element: &[u8], _| {
         found = std::str::from_utf8(element).ok().and_then(of_text);
         ControlFlow::Break(())
     });

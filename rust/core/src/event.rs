@@ -471,6 +471,44 @@ impl EventLog {
         self.entries.push(entry);
     }
 
+    /// Adds a delta of text, thinking or arguments in pieces: `ends` are the places where they end, none for
+    /// no event at all.
+    pub(crate) fn push_in_pieces(&mut self, event: Event<'_>, ends: &[usize]) {
+        match ends {
+            [] => return,
+            [_] => return self.push(event),
+            _ => {}
+        }
+        match event {
+            Event::TextDelta { index, text } => {
+                self.push_entries(text, ends, |text| Entry::TextDelta { index, text });
+            }
+            Event::ThinkingDelta { index, text } => {
+                self.push_entries(text, ends, |text| Entry::ThinkingDelta { index, text });
+            }
+            Event::InputJsonDelta {
+                index,
+                partial_json,
+            } => self.push_entries(partial_json, ends, |partial_json| Entry::InputJsonDelta {
+                index,
+                partial_json,
+            }),
+            whole => self.push(whole),
+        }
+    }
+
+    fn push_entries(&mut self, text: &str, ends: &[usize], entry: impl Fn(Span) -> Entry) {
+        let Span { start: base, .. } = self.keep(text);
+        let mut start = base;
+        self.entries.extend(ends.iter().map(|piece| {
+            let end = base + piece;
+            entry(Span {
+                start: std::mem::replace(&mut start, end),
+                end,
+            })
+        }));
+    }
+
     fn keep(&mut self, text: &str) -> Span {
         let start = self.text.len();
         self.text.push_str(text);

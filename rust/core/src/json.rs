@@ -8,6 +8,8 @@ use memchr::memchr2;
 
 use crate::escapes;
 pub use crate::escapes::{escaped_characters, push_literal_bytes};
+use crate::index::{Index, Long, Record, Recorder, known_end};
+use crate::string_body::check_string;
 
 /// How deep payloads may nest before they count as malformed.
 pub const MAX_PAYLOAD_DEPTH: usize = 512;
@@ -36,8 +38,20 @@ impl std::fmt::Display for JsonError {
 }
 
 /// One JSON value as it stands in a text that was found valid, without white space around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Raw<'a>(&'a str);
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a> {
+    text: &'a str,
+    /// Where the long values in it end, if the pass that validated them has written that down.
+    long: &'a [Long],
+}
+
+impl PartialEq for Raw<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Raw<'_> {}
 
 /// A JSON string literal of a valid text: what stands between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +79,14 @@ pub fn ends_inside_value(text: &str) -> bool {
 impl<'a> Raw<'a> {
     /// A value that was found valid elsewhere, without white space around it.
     pub(crate) const fn assume(text: &'a str) -> Self {
-        Self(text)
+        Self { text, long: &[] }
     }
 
     /// A value of a text that was found valid elsewhere, by somebody who no longer holds the text. Of any other
     /// text the parts mean nothing.
     #[must_use]
     pub fn of_valid(text: &'a str) -> Self {
-        Self(trim(text))
+        Self::assume(trim(text))
     }
 
     /// Checks that `text` is one JSON value with at most `max_depth` nested arrays and objects.
@@ -81,17 +95,33 @@ impl<'a> Raw<'a> {
     /// [`JsonError`] says where the text stops being JSON.
     pub fn parse(text: &'a str, max_depth: usize) -> Result<Self, JsonError> {
         validate(text.as_bytes(), max_depth)?;
-        Ok(Self(trim(text)))
+        Ok(Self::assume(trim(text)))
+    }
+
+    /// The same, with what `index` can tell later.
+    ///
+    /// # Errors
+    /// As for [`Raw::parse`].
+    pub(crate) fn parse_with(
+        text: &'a str,
+        max_depth: usize,
+        index: &'a mut Index,
+    ) -> Result<Self, JsonError> {
+        let mut recorder = Recorder::new(text, index);
+        validate_into(text.as_bytes(), max_depth, &mut Vec::new(), &mut recorder)?;
+        let text = trim(text);
+        let long = index.inside(text);
+        Ok(Self { text, long })
     }
 
     /// The value's text.
     #[must_use]
     pub const fn text(self) -> &'a str {
-        self.0
+        self.text
     }
 
     fn first(self) -> u8 {
-        self.0.as_bytes().first().copied().unwrap_or(b'n')
+        self.text.as_bytes().first().copied().unwrap_or(b'n')
     }
 
     /// Whether this is an object.
@@ -116,8 +146,8 @@ impl<'a> Raw<'a> {
     #[must_use]
     pub fn is_empty(self) -> bool {
         match self.first() {
-            b'"' => self.0.len() == 2,
-            b'{' | b'[' => trim(&self.0[1..self.0.len() - 1]).is_empty(),
+            b'"' => self.text.len() == 2,
+            b'{' | b'[' => trim(&self.text[1..self.text.len() - 1]).is_empty(),
             _ => false,
         }
     }
@@ -125,7 +155,7 @@ impl<'a> Raw<'a> {
     /// The string, if this is one.
     #[must_use]
     pub fn as_str(self) -> Option<Str<'a>> {
-        (self.first() == b'"').then(|| Str::between(&self.0[1..self.0.len() - 1]))
+        (self.first() == b'"').then(|| Str::between(&self.text[1..self.text.len() - 1]))
     }
 
     /// The number, if this is a JSON integer without sign, fraction and exponent that fits 64 bits.
@@ -134,7 +164,7 @@ impl<'a> Raw<'a> {
         if !self.first().is_ascii_digit() {
             return None;
         }
-        self.0.parse().ok()
+        self.text.parse().ok()
     }
 
     /// The number, if this is a JSON integer without fraction and exponent that fits 64 bits.
@@ -143,27 +173,37 @@ impl<'a> Raw<'a> {
         if !matches!(self.first(), b'-' | b'0'..=b'9') {
             return None;
         }
-        self.0.parse().ok()
+        self.text.parse().ok()
     }
 
     /// The members of an object in their order; none for anything else.
     #[must_use]
     pub fn entries(self) -> Entries<'a> {
-        let rest = if self.is_object() { &self.0[1..] } else { "}" };
-        Entries { rest }
+        let rest = if self.is_object() {
+            &self.text[1..]
+        } else {
+            "}"
+        };
+        let long = self.long;
+        Entries { rest, long }
     }
 
     /// The elements of an array; none for anything else.
     #[must_use]
     pub fn elements(self) -> Elements<'a> {
-        let rest = if self.is_array() { &self.0[1..] } else { "]" };
-        Elements { rest }
+        let rest = if self.is_array() {
+            &self.text[1..]
+        } else {
+            "]"
+        };
+        let long = self.long;
+        Elements { rest, long }
     }
 
     /// The value's tokens, in one pass over the text whatever nests in it.
     #[must_use]
     pub const fn tokens(self) -> Tokens<'a> {
-        Tokens { rest: self.0 }
+        Tokens { rest: self.text }
     }
 
     /// The members of the given names. A name that comes twice counts with its last value; `null` is
@@ -196,6 +236,7 @@ impl<'a> Raw<'a> {
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     rest: &'a str,
+    long: &'a [Long],
 }
 
 impl<'a> Iterator for Entries<'a> {
@@ -215,8 +256,9 @@ impl<'a> Iterator for Entries<'a> {
         };
         let colon = key_end + 1 + bytes[key_end + 1..].iter().position(|&b| b == b':')?;
         let value = skip_space(bytes, colon + 1);
-        let end = value_end(bytes, value)?;
-        let raw = Raw(&self.rest[value..end]);
+        let (end, long) = known_end(self.rest, value, &mut self.long)?;
+        let text = &self.rest[value..end];
+        let raw = Raw { text, long };
         self.rest = &self.rest[end..];
         Some((key, raw))
     }
@@ -226,6 +268,7 @@ impl<'a> Iterator for Entries<'a> {
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     rest: &'a str,
+    long: &'a [Long],
 }
 
 impl<'a> Iterator for Elements<'a> {
@@ -241,8 +284,9 @@ impl<'a> Iterator for Elements<'a> {
             self.rest = "";
             return None;
         }
-        let end = value_end(bytes, start)?;
-        let raw = Raw(&self.rest[start..end]);
+        let (end, long) = known_end(self.rest, start, &mut self.long)?;
+        let text = &self.rest[start..end];
+        let raw = Raw { text, long };
         self.rest = &self.rest[end..];
         Some(raw)
     }
@@ -437,6 +481,16 @@ impl<'a> Str<'a> {
     /// The text, lone surrogates as U+FFFD.
     #[must_use]
     pub fn to_text(self) -> String {
+        /// From here on the escapes of a block at once are worth it.
+        const LARGE: usize = 128;
+        if self.escaped && self.body.len() >= LARGE {
+            let mut out = Vec::new();
+            if escapes::push_unescaped(self.body.as_bytes(), &mut out)
+                && let Ok(text) = String::from_utf8(out)
+            {
+                return text;
+            }
+        }
         let mut out = String::with_capacity(self.body.len());
         let mut half = None;
         self.push_to(&mut out, &mut half);
@@ -576,61 +630,6 @@ pub fn push_literal(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A string body that was scanned.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scanned {
-    /// The offset of its closing quote.
-    pub(crate) end: usize,
-    pub(crate) escaped: bool,
-    /// It holds bytes of more than seven bits.
-    pub(crate) wide: bool,
-}
-
-/// Scans a string body that was not validated yet, from `at`.
-#[inline]
-pub(crate) fn check_string(bytes: &[u8], mut at: usize) -> Result<Scanned, JsonError> {
-    let (mut escaped, mut wide) = (false, false);
-    loop {
-        let run = plain_run(&bytes[at..]);
-        at += run.length;
-        wide |= run.wide;
-        match bytes.get(at) {
-            None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => {
-                return Ok(Scanned {
-                    end: at,
-                    escaped,
-                    wide,
-                });
-            }
-            Some(b'\\') => {
-                escaped = true;
-                at = check_escape(bytes, at)?;
-            }
-            Some(_) => return Err(JsonError::Syntax(at)),
-        }
-    }
-}
-
-/// Checks the escape that begins at `at`; gives the offset behind it.
-fn check_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
-    match bytes.get(at + 1) {
-        None => Err(JsonError::UnexpectedEnd),
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => {
-            for digit in at + 2..at + 6 {
-                match bytes.get(digit) {
-                    None => return Err(JsonError::UnexpectedEnd),
-                    Some(byte) if byte.is_ascii_hexdigit() => {}
-                    Some(_) => return Err(JsonError::Syntax(digit)),
-                }
-            }
-            Ok(at + 6)
-        }
-        Some(_) => Err(JsonError::Syntax(at + 1)),
-    }
-}
-
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
@@ -638,46 +637,6 @@ const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 const fn bytes_like(word: u64, byte: u8) -> u64 {
     let differing = word ^ (ONES * byte as u64);
     differing.wrapping_sub(ONES) & !differing & HIGHS
-}
-
-/// The bytes of a string body that need no attention.
-struct Run {
-    length: usize,
-    wide: bool,
-}
-
-/// The bytes before the first quote, backslash or control character.
-#[inline]
-fn plain_run(bytes: &[u8]) -> Run {
-    let mut at = 0;
-    let mut seen = 0;
-    // Eight bytes at a time: a byte's high bit is set in `hit` exactly up to the first special byte.
-    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let hit = bytes_like(word, b'"') | bytes_like(word, b'\\') | controls;
-        if hit != 0 {
-            let before = hit.trailing_zeros() / 8;
-            // Only the bytes before the special one count.
-            let counted = word & ((1_u64 << (before * 8)) - 1);
-            return Run {
-                length: at + before as usize,
-                wide: (seen | counted) & HIGHS != 0,
-            };
-        }
-        seen |= word;
-        at += 8;
-    }
-    let mut wide = seen & HIGHS != 0;
-    while let Some(&byte) = bytes.get(at)
-        && byte >= 0x20
-        && byte != b'"'
-        && byte != b'\\'
-    {
-        wide |= byte >= 0x80;
-        at += 1;
-    }
-    Run { length: at, wide }
 }
 
 pub(crate) fn check_number(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
@@ -735,24 +694,40 @@ pub(crate) fn validate_to(
     max_depth: usize,
     open: &mut Vec<bool>,
 ) -> Result<(), JsonError> {
+    validate_into(bytes, max_depth, open, &mut ())
+}
+
+#[inline]
+fn validate_into(
+    bytes: &[u8],
+    max_depth: usize,
+    open: &mut Vec<bool>,
+    record: &mut impl Record,
+) -> Result<(), JsonError> {
     let mut at = 0;
     loop {
         // A value starts here.
         at = skip_space(bytes, at);
         match bytes.get(at) {
             None => return Err(JsonError::UnexpectedEnd),
-            Some(b'"') => at = check_string(bytes, at + 1)?.end + 1,
+            Some(b'"') => {
+                let end = check_string(bytes, at + 1)?.end + 1;
+                record.string(at, end);
+                at = end;
+            }
             Some(&byte @ (b'{' | b'[')) => {
                 if open.len() >= max_depth {
                     return Err(JsonError::TooDeep(at));
                 }
                 let object = byte == b'{';
                 open.push(object);
+                record.begin(at);
                 at = skip_space(bytes, at + 1);
                 let end = if object { b'}' } else { b']' };
                 if bytes.get(at) == Some(&end) {
                     open.pop();
                     at += 1;
+                    record.end(at);
                 } else if object {
                     at = check_key(bytes, at)?;
                     continue;
@@ -789,6 +764,7 @@ pub(crate) fn validate_to(
                 (Some(b'}'), true) | (Some(b']'), false) => {
                     open.pop();
                     at += 1;
+                    record.end(at);
                 }
                 (Some(_), _) => return Err(JsonError::Syntax(at)),
             }

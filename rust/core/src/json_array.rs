@@ -51,6 +51,25 @@ pub struct Splitter {
     consumed: u64,
 }
 
+/// Who is told of the elements.
+pub trait Handler {
+    /// Takes the next element and where it begins, and may break off.
+    fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()>;
+
+    /// Takes a whole element off the front of `bytes` that it can read without looking for its end, and gives
+    /// how many bytes it has: 0 for none. `offset` is where `bytes` begins.
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        let _ = (bytes, offset);
+        0
+    }
+}
+
+impl<F: FnMut(&[u8], u64) -> ControlFlow<()>> Handler for F {
+    fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
+        self(element, offset)
+    }
+}
+
 impl Splitter {
     /// A splitter at the start of a text. An element of more than `max_element_bytes` bytes fails.
     #[must_use]
@@ -73,16 +92,12 @@ impl Splitter {
         (!self.element.is_empty()).then_some((self.element.as_slice(), self.offset))
     }
 
-    /// Takes the next bytes and gives each element that they complete, with its offset, to `sink`, which
+    /// Takes the next bytes and gives each element that they complete, with its offset, to `handler`, which
     /// may break off.
     ///
     /// # Errors
     /// [`ArrayError`]; nothing may be fed after it.
-    pub fn feed(
-        &mut self,
-        chunk: &[u8],
-        mut sink: impl FnMut(&[u8], u64) -> ControlFlow<()>,
-    ) -> Result<(), ArrayError> {
+    pub fn feed(&mut self, chunk: &[u8], handler: &mut impl Handler) -> Result<(), ArrayError> {
         let base = self.consumed;
         self.consumed += chunk.len() as u64;
         // Where the part of the element that lies in this chunk begins.
@@ -107,6 +122,11 @@ impl Splitter {
                             });
                         }
                         _ => {
+                            let known = handler.shortcut(&chunk[at..], base + at as u64);
+                            if known > 0 {
+                                at += known;
+                                continue;
+                            }
                             start = at;
                             self.offset = base + at as u64;
                             self.place = match byte {
@@ -126,8 +146,7 @@ impl Splitter {
                         b'{' | b'[' => self.depth += 1,
                         b'}' | b']' => {
                             self.depth -= 1;
-                            if self.depth == 0 && self.end(&chunk[start..at], &mut sink)?.is_break()
-                            {
+                            if self.depth == 0 && self.end(&chunk[start..at], handler)?.is_break() {
                                 return Ok(());
                             }
                         }
@@ -140,7 +159,7 @@ impl Splitter {
                     match found.map(|_| chunk[at - 1]) {
                         Some(b'\\') => self.place = Place::Escape,
                         Some(_) if self.depth > 0 => self.place = Place::Inside,
-                        Some(_) if self.end(&chunk[start..at], &mut sink)?.is_break() => {
+                        Some(_) if self.end(&chunk[start..at], handler)?.is_break() => {
                             return Ok(());
                         }
                         _ => {}
@@ -152,7 +171,7 @@ impl Splitter {
                 }
                 Place::Scalar => {
                     if matches!(byte, b',' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
-                        if self.end(&chunk[start..at], &mut sink)?.is_break() {
+                        if self.end(&chunk[start..at], handler)?.is_break() {
                             return Ok(());
                         }
                     } else {
@@ -181,16 +200,16 @@ impl Splitter {
     fn end(
         &mut self,
         tail: &[u8],
-        sink: &mut impl FnMut(&[u8], u64) -> ControlFlow<()>,
+        handler: &mut impl Handler,
     ) -> Result<ControlFlow<()>, ArrayError> {
         self.place = Place::Between;
         self.check(self.element.len() + tail.len())?;
         if self.element.is_empty() {
-            return Ok(sink(tail, self.offset));
+            return Ok(handler.element(tail, self.offset));
         }
         let mut element = std::mem::take(&mut self.element);
         element.extend_from_slice(tail);
-        let flow = sink(&element, self.offset);
+        let flow = handler.element(&element, self.offset);
         element.clear();
         self.element = element;
         Ok(flow)

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use crate::envelope::canonical_value;
 use crate::image_marker;
-use crate::json::{Raw, Str, Token, check_string, value_end};
+use crate::json::{Raw, Str, Token, value_end};
+use crate::string_body::check_string;
 use crate::usage::Usage;
 
 pub use text::RowText;

@@ -183,7 +183,7 @@ fn split<'c>(limit: Option<usize>, chunks: impl IntoIterator<Item = &'c [u8]>) -
     let mut fed = 0;
     for chunk in chunks {
         fed += chunk.len() as u64;
-        let result = splitter.feed(chunk, |element, offset| {
+        let result = splitter.feed(chunk, &mut |element: &[u8], offset| {
             elements.push((element.to_vec(), offset));
             ControlFlow::Continue(())
         });

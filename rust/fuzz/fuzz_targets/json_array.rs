@@ -20,7 +20,7 @@ fn split<'c>(limit: Option<usize>, chunks: impl IntoIterator<Item = &'c [u8]>) -
     let mut splitter = Splitter::new(limit);
     let mut elements = Vec::new();
     for chunk in chunks {
-        let result = splitter.feed(chunk, |element, offset| {
+        let result = splitter.feed(chunk, &mut |element: &[u8], offset| {
             elements.push((element.to_vec(), offset));
             ControlFlow::Continue(())
         });

@@ -10,6 +10,7 @@ use turntape_core::usage::Usage;
 
 use crate::classes::{Classes, Tagged, classes};
 use crate::data::number;
+use crate::strings;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -60,7 +61,7 @@ fn to_python<'py>(py: Python<'py>, classes: &Classes, event: Event<'_>) -> PyRes
             [
                 tag(py, class),
                 index.into_bound_py_any(py)?,
-                text(py, value),
+                strings::of(py, value).into_any(),
             ],
         )
     };

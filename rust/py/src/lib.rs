@@ -24,6 +24,7 @@ mod redact;
 mod row_text;
 mod scratch;
 mod sse;
+mod strings;
 mod tape;
 mod tape_lines;
 mod transcoder;

@@ -67,6 +67,7 @@ impl StreamDecoder {
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.state.failure.is_none() && !self.finished {
             self.transport.feed(bytes, &mut self.state);
+            self.state.end_run();
         }
     }
 

@@ -8,11 +8,12 @@ use crate::assemble::{Builder, Message};
 use crate::aws_event_stream::{self, FrameError};
 use crate::error::{ErrorDocument, Failure, FailureKind};
 use crate::event::{Event, EventLog, WarningCode};
-use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, trim};
-use crate::json_array::ArrayError;
+use crate::index::Index;
+use crate::json::{JsonError, MAX_PAYLOAD_DEPTH, Raw, Str, trim};
+use crate::json_array::{self, ArrayError};
 use crate::sse::{EndOfInput, FOREIGN_LIMIT, Frame, Handler, Item};
 use crate::usage::Usage;
-use crate::wire::template::{self, Match, Template};
+use crate::wire::template::{self, Template};
 use crate::wire::turn::{Field, Turn, TurnOptions};
 use crate::wire::{Dialect, Payload, Wire};
 
@@ -21,6 +22,8 @@ pub(super) struct State {
     wire: Box<dyn Wire>,
     pub(super) turn: Turn,
     template: Template,
+    run: Run,
+    index: Index,
     pub(super) builder: Builder,
     pub(super) eof: EndOfInput,
     max_event_bytes: Option<usize>,
@@ -37,6 +40,16 @@ pub(super) struct State {
     pending_usage: Vec<u8>,
     /// Text that is no SSE, as long as no event came: it may be one error document.
     foreign: String,
+}
+
+/// Deltas of one block that came one after the other.
+#[derive(Debug, Default)]
+struct Run {
+    /// What they say.
+    said: Vec<u8>,
+    /// Where in it each ends, if the caller wants the events.
+    ends: Vec<usize>,
+    block: usize,
 }
 
 /// How far the turn was before an item.
@@ -72,15 +85,17 @@ impl Handler for State {
     }
 
     fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
-        let mut at = 0;
-        while let Some(found) = self.template.matches(&bytes[at..]) {
-            let data_line = offset + (at + self.template.data_at()) as u64;
-            if !self.take_match(&found, data_line) {
-                break;
-            }
-            at += found.length;
-        }
-        at
+        self.take_run(bytes, offset, false)
+    }
+}
+
+impl json_array::Handler for State {
+    fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
+        self.payload_bytes(element, "", offset)
+    }
+
+    fn shortcut(&mut self, bytes: &[u8], offset: u64) -> usize {
+        self.take_run(bytes, offset, false)
     }
 }
 
@@ -94,6 +109,8 @@ impl State {
             wire: dialect.wire(options.choice),
             turn: Turn::new(turn),
             template: Template::default(),
+            run: Run::default(),
+            index: Index::default(),
             builder: Builder::default(),
             eof: options.eof,
             max_event_bytes: options.max_event_bytes,
@@ -109,40 +126,99 @@ impl State {
     }
 
     pub(super) fn clear_events(&mut self) {
+        self.end_run();
         self.commit();
         self.turn.log.clear();
         self.applied = 0;
     }
 
-    /// Takes an event that matched the template; gives whether that could be done.
-    fn take_match(&mut self, found: &Match<'_>, offset: u64) -> bool {
-        let plain = self.turn.plain_delta(found.block, found.piece);
-        let is_too_large = self
+    /// Takes the events at the front of `bytes`, which begins at `offset`, that match the template, and gives
+    /// how many bytes they are. A payload matches as a whole or not at all. What they say waits in the run.
+    fn take_run(&mut self, bytes: &[u8], offset: u64, is_payload: bool) -> usize {
+        let Self {
+            template,
+            run,
+            turn,
+            ..
+        } = self;
+        if !template.is_armed() || turn.has_half(template.block()) {
+            return 0;
+        }
+        run.block = template.block();
+        let longest = self
             .max_event_bytes
-            .is_some_and(|limit| found.data_length > limit);
-        // What may warn goes the general path where a warning fails the stream.
-        if (self.strict && plain.is_none()) || is_too_large {
-            return false;
+            .map_or(usize::MAX, |limit| limit.saturating_add(template.framing()));
+        let mut at = 0;
+        let mut frames = 0;
+        let mut last = 0;
+        let mut usage = (0, 0);
+        let mut halved = None;
+        while halved.is_none() && at < bytes.len() {
+            let before = run.said.len();
+            let found = template.matches(bytes, at, &mut run.said).filter(|found| {
+                // What may warn goes the general path where a warning fails the stream.
+                found.end - at <= longest
+                    && !(self.strict && found.is_halved)
+                    && !(is_payload && found.end != bytes.len())
+            });
+            let Some(found) = found else {
+                run.said.truncate(before);
+                break;
+            };
+            if found.is_halved {
+                run.said.truncate(before);
+                halved = Some(found.body.0..found.body.1);
+            } else if self.keeps_events {
+                run.ends.push(run.said.len());
+            }
+            if found.usage.1 > 0 {
+                usage = found.usage;
+            }
+            frames += 1;
+            last = at;
+            at = found.end;
         }
-        self.frames += 1;
-        self.turn.offset = offset;
-        if let Some(usage) = found.usage {
+        if frames == 0 {
+            return 0;
+        }
+        self.frames += frames;
+        turn.offset = offset + (last + template.data_at()) as u64;
+        if usage.1 > 0 {
             self.pending_usage.clear();
-            self.pending_usage.extend_from_slice(usage);
+            self.pending_usage
+                .extend_from_slice(&bytes[usage.0..usage.1]);
         }
-        match plain {
-            Some(event) if self.keeps_events => self.turn.log.push(event),
-            Some(event) => {
-                self.commit();
+        if let Some(body) = halved.and_then(|body| std::str::from_utf8(&bytes[body]).ok()) {
+            let block = run.block;
+            self.end_run();
+            self.turn.delta(block, Str::with_flag(body, true));
+        }
+        at
+    }
+
+    /// Adds what the run says to the message and, where the caller wants them, to the events.
+    pub(super) fn end_run(&mut self) {
+        if self.run.said.is_empty() {
+            return;
+        }
+        self.commit();
+        let Run { said, ends, block } = &mut self.run;
+        match simdutf8::basic::from_utf8(said) {
+            Ok(said) => {
+                let event = self.turn.deltas(*block, said, ends);
                 let applied = self.builder.apply(event);
                 debug_assert!(applied.is_ok(), "{applied:?}");
             }
-            None => self.turn.delta(found.block, found.piece),
+            Err(_) => debug_assert!(false, "what is not UTF-8 does not match"),
         }
-        true
+        said.clear();
+        ends.clear();
+        self.applied = self.turn.log.len();
     }
 
-    fn mark(&self) -> Mark {
+    /// Marks how far the turn is before something other than a run comes.
+    fn mark(&mut self) -> Mark {
+        self.end_run();
         Mark {
             warnings: self.turn.warnings.len(),
             events: self.turn.log.len(),
@@ -240,6 +316,7 @@ impl State {
         if self.turn.stopped || self.failure.is_some() {
             return;
         }
+        self.end_run();
         let message = "an event has more data than max_event_bytes allows".to_owned();
         self.fail(Failure {
             kind: FailureKind::TooLarge,
@@ -352,16 +429,9 @@ impl State {
         self.settle(&mark)
     }
 
-    /// Takes one element of a JSON array.
-    pub(super) fn element(&mut self, element: &[u8], offset: u64) -> ControlFlow<()> {
-        self.payload_bytes(element, "", offset)
-    }
-
     /// Takes a payload that some framing other than server-sent events delivers whole.
     fn payload_bytes(&mut self, bytes: &[u8], name: &str, offset: u64) -> ControlFlow<()> {
-        if let Some(found) = self.template.matches_payload(bytes, name)
-            && self.take_match(&found, offset)
-        {
+        if self.template.name() == name && self.take_run(bytes, offset, true) > 0 {
             return ControlFlow::Continue(());
         }
         let mark = self.mark();
@@ -471,6 +541,7 @@ impl State {
     }
 
     pub(super) fn into_decoded(mut self) -> Decoded {
+        self.end_run();
         self.commit();
         self.settle_usage();
         let Self {
@@ -509,7 +580,8 @@ impl State {
             self.pass_over(data);
             return;
         }
-        match Raw::parse(data, MAX_PAYLOAD_DEPTH) {
+        let mut index = std::mem::take(&mut self.index);
+        match Raw::parse_with(data, MAX_PAYLOAD_DEPTH, &mut index) {
             Ok(payload) => self.payload(payload, name, event),
             Err(_) if self.wire.ended() => self.pass_over(data),
             Err(error) => {
@@ -534,6 +606,7 @@ impl State {
                 });
             }
         }
+        self.index = index;
     }
 
     fn pass_over(&mut self, data: &str) {

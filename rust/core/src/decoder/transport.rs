@@ -107,11 +107,19 @@ impl Transport {
                 first,
                 max_event_bytes,
             } => {
-                first.extend_from_slice(bytes);
-                if let Some(framing) = dialect.framing(first) {
-                    let first = std::mem::take(first);
+                // Mostly the first piece tells, and is read in its place.
+                let mut kept = std::mem::take(first);
+                if !kept.is_empty() {
+                    kept.extend_from_slice(bytes);
+                }
+                let all = if kept.is_empty() { bytes } else { &kept };
+                if let Some(framing) = dialect.framing(all) {
                     *self = Self::of(framing, *max_event_bytes);
-                    self.feed(&first, state);
+                    self.feed(all, state);
+                } else if kept.is_empty() {
+                    first.extend_from_slice(bytes);
+                } else {
+                    *first = kept;
                 }
             }
             Self::Sse(framer) => {
@@ -125,8 +133,7 @@ impl Transport {
                 }
             }
             Self::Array(splitter) => {
-                let result = splitter.feed(bytes, |element, offset| state.element(element, offset));
-                if let Err(error) = result {
+                if let Err(error) = splitter.feed(bytes, state) {
                     state.fail_array(error);
                 }
             }

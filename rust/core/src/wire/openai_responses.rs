@@ -54,6 +54,21 @@ struct ItemState {
     done_ids: [Option<String>; 2],
 }
 
+/// The members of an event that tell what it is about, looked up together.
+#[derive(Debug, Clone, Copy)]
+struct About<'p> {
+    raw: Raw<'p>,
+    output_index: Option<Raw<'p>>,
+    item_id: Option<Raw<'p>>,
+    item: Option<Raw<'p>>,
+    content_index: Option<Raw<'p>>,
+    summary_index: Option<Raw<'p>>,
+    delta: Option<Raw<'p>>,
+    part: Option<Raw<'p>>,
+    text: Option<Raw<'p>>,
+    refusal: Option<Raw<'p>>,
+}
+
 impl ItemState {
     /// Whether the block of a call or of reasoning has closed.
     fn is_closed(&self, turn: &Turn) -> bool {
@@ -70,9 +85,22 @@ pub(crate) struct OpenAiResponses {
     facts_of: Option<usize>,
     /// What this payload added to each block, which the message so far does not hold.
     added: HashMap<usize, usize>,
+    /// The last done form that said just what its block says.
+    agreed: Agreed,
     /// Call ids of items that the host must execute, and of outputs, which tell that the provider did.
     host_items: Vec<Option<String>>,
     outputs: HashSet<String>,
+}
+
+/// A done form that said just what its block says: the same one mostly comes again with the part, with the item
+/// and with the response.
+#[derive(Debug, Default)]
+struct Agreed {
+    block: usize,
+    /// How long the block's text was.
+    length: usize,
+    /// The done form with its escapes.
+    body: String,
 }
 
 /// Items that the host executes although they are no function calls.
@@ -139,7 +167,43 @@ impl Wire for OpenAiResponses {
     ) -> Result<(), ErrorDocument> {
         // Not cleared: a large map would cost its size for every payload after it.
         self.added = HashMap::new();
-        let [kind, response] = raw.members(&["type", "response"]);
+        let [
+            kind,
+            response,
+            output_index,
+            item_id,
+            item,
+            content_index,
+            summary_index,
+            delta,
+            part,
+            text,
+            refusal,
+        ] = raw.members(&[
+            "type",
+            "response",
+            "output_index",
+            "item_id",
+            "item",
+            "content_index",
+            "summary_index",
+            "delta",
+            "part",
+            "text",
+            "refusal",
+        ]);
+        let about = About {
+            raw,
+            output_index,
+            item_id,
+            item,
+            content_index,
+            summary_index,
+            delta,
+            part,
+            text,
+            refusal,
+        };
         if let Some(response) = response.filter(|response| response.is_object()) {
             let [id, model, usage] = response.members(&["id", "model", "usage"]);
             turn.start(id.and_then(Raw::as_str), model.and_then(Raw::as_str));
@@ -161,37 +225,37 @@ impl Wire for OpenAiResponses {
             | "keepalive"
             | "ping"
             | "error" => {}
-            "response.output_item.added" => self.item_added(turn, raw),
-            "response.output_item.done" => self.item_done(turn, said, raw),
+            "response.output_item.added" => self.item_added(turn, &about),
+            "response.output_item.done" => self.item_done(turn, said, &about),
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.text_delta(turn, raw, &kind);
+                self.text_delta(turn, &about, &kind);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.reasoning_delta(turn, said, raw, &kind);
+                self.reasoning_delta(turn, said, &about, &kind);
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
-                self.call_delta(turn, raw);
+                self.call_delta(turn, &about);
             }
             "response.output_text.done"
             | "response.refusal.done"
             | "response.content_part.done" => {
-                self.text_done(turn, said, raw, &kind);
+                self.text_done(turn, said, &about, &kind);
             }
             "response.reasoning_summary_text.done" | "response.reasoning_text.done" => {
-                let item = self.item_of(turn, raw, Kind::Reasoning);
-                let key = part_key(raw, &kind);
-                let text = value_str(raw.member("text"));
+                let item = self.item_of(turn, &about, Kind::Reasoning);
+                let key = part_key(&about, &kind);
+                let text = value_str(text);
                 if let (Some(item), Some(key), Some(text)) = (item, key, text) {
                     self.complete_reasoning(turn, said, item, key, text);
                 }
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
                 let text = raw.member("arguments").or_else(|| raw.member("input"));
-                if let Some(item) = self.item_of(turn, raw, Kind::Call) {
+                if let Some(item) = self.item_of(turn, &about, Kind::Call) {
                     self.complete_call(turn, said, item, value_str(text));
                 }
             }
-            "response.output_text.annotation.added" => self.annotation(turn, raw),
+            "response.output_text.annotation.added" => self.annotation(turn, &about),
             "response.completed"
             | "response.incomplete"
             | "response.done"
@@ -258,12 +322,12 @@ impl Wire for OpenAiResponses {
 }
 
 /// The part that an event is about.
-fn part_key(raw: Raw<'_>, kind: &str) -> Option<PartKey> {
-    let index = |name: &str| raw.member(name).map_or(Some(0), Raw::as_i64);
+fn part_key(about: &About<'_>, kind: &str) -> Option<PartKey> {
+    let index = |index: Option<Raw<'_>>| index.map_or(Some(0), Raw::as_i64);
     if kind.contains("summary") {
-        index("summary_index").map(PartKey::Summary)
+        index(about.summary_index).map(PartKey::Summary)
     } else {
-        index("content_index").map(PartKey::Content)
+        index(about.content_index).map(PartKey::Content)
     }
 }
 
@@ -291,9 +355,9 @@ fn ids_of(item: Raw<'_>) -> [Option<String>; 2] {
 
 impl OpenAiResponses {
     /// The item that an event is about: by its place where it names one, else by its id.
-    fn item(&mut self, raw: Raw<'_>, kind: Kind) -> usize {
-        let [place, item_id, item] = raw.members(&["output_index", "item_id", "item"]);
-        let place = place.and_then(Raw::as_i64);
+    fn item(&mut self, about: &About<'_>, kind: Kind) -> usize {
+        let About { item_id, item, .. } = *about;
+        let place = about.output_index.and_then(Raw::as_i64);
         let id = value_str(item_id.or_else(|| item.and_then(|item| item.member("id"))))
             .map(Str::to_text);
         let known = match (place, &id) {
@@ -325,8 +389,8 @@ impl OpenAiResponses {
     }
 
     /// The item that an event is about, if it is of the kind that can take the event.
-    fn item_of(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: Kind) -> Option<usize> {
-        let at = self.item(raw, kind);
+    fn item_of(&mut self, turn: &mut Turn, about: &About<'_>, kind: Kind) -> Option<usize> {
+        let at = self.item(about, kind);
         match self.items[at].kind {
             Some(known) if known == kind => Some(at),
             // What goes out whole has no pieces.
@@ -340,8 +404,8 @@ impl OpenAiResponses {
 
     /// Takes a place from an item that is done, where another one comes at it: some imitators say the
     /// same place of every item.
-    fn make_room(&mut self, raw: Raw<'_>, item: Raw<'_>) {
-        let Some(place) = raw.member("output_index").and_then(Raw::as_i64) else {
+    fn make_room(&mut self, about: &About<'_>, item: Raw<'_>) {
+        let Some(place) = about.output_index.and_then(Raw::as_i64) else {
             return;
         };
         let Some(&at) = self.by_index.get(&place) else {
@@ -362,14 +426,14 @@ impl OpenAiResponses {
         }
     }
 
-    fn item_added(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let Some(item) = raw.member("item") else {
+    fn item_added(&mut self, turn: &mut Turn, about: &About<'_>) {
+        let Some(item) = about.item else {
             return;
         };
         turn.start(None, None);
-        self.make_room(raw, item);
+        self.make_room(about, item);
         let kind = Self::kind_of(turn, item);
-        let at = self.item(raw, kind);
+        let at = self.item(about, kind);
         self.introduce(turn, at, item);
         if kind == Kind::Call {
             self.open_call(turn, at, item);
@@ -483,12 +547,12 @@ impl OpenAiResponses {
         block
     }
 
-    fn text_delta(&mut self, turn: &mut Turn, raw: Raw<'_>, kind: &str) {
+    fn text_delta(&mut self, turn: &mut Turn, about: &About<'_>, kind: &str) {
         turn.start(None, None);
-        let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
+        let (Some(key), Some(piece)) = (part_key(about, kind), value_str(about.delta)) else {
             return;
         };
-        let Some(at) = self.item_of(turn, raw, Kind::Message) else {
+        let Some(at) = self.item_of(turn, about, Kind::Message) else {
             return;
         };
         if kind == "response.refusal.delta" {
@@ -501,15 +565,14 @@ impl OpenAiResponses {
         }
         turn.delta(block, piece);
         turn.hot = Some(Hot {
-            hole: range_in(raw.text(), piece.body()),
+            hole: range_in(about.raw.text(), piece.body()),
             block,
         });
     }
 
     /// The done form of a text part; `content_part.done` also closes it.
-    fn text_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
-        let part = raw.member("part");
-        let holder = part.unwrap_or(raw);
+    fn text_done(&mut self, turn: &mut Turn, said: &Builder, about: &About<'_>, kind: &str) {
+        let part = about.part;
         let is_reasoning = part
             .and_then(|part| part.string("type"))
             .is_some_and(|kind| kind.is("reasoning_text"));
@@ -518,17 +581,21 @@ impl OpenAiResponses {
         } else {
             Kind::Message
         };
-        let (Some(at), Some(key)) = (self.item_of(turn, raw, item_kind), part_key(raw, kind))
+        let (Some(at), Some(key)) = (self.item_of(turn, about, item_kind), part_key(about, kind))
         else {
             return;
         };
+        let [text, refusal] = match part {
+            Some(part) => part.members(&["text", "refusal"]),
+            None => [about.text, about.refusal],
+        };
         if is_reasoning {
-            if let Some(text) = value_str(holder.member("text")) {
+            if let Some(text) = value_str(text) {
                 self.complete_reasoning(turn, said, at, key, text);
             }
             return;
         }
-        self.complete_text(turn, said, at, key, holder);
+        self.complete_text(turn, said, at, key, [text, refusal]);
         if part.is_some()
             && let Some(part) = self.items[at].parts.get(&key)
         {
@@ -536,16 +603,15 @@ impl OpenAiResponses {
         }
     }
 
-    /// Completes a text part by its done form, `holder`.
+    /// Completes a text part by its done form, the members `text` and `refusal`.
     fn complete_text(
         &mut self,
         turn: &mut Turn,
         said: &Builder,
         at: usize,
         key: PartKey,
-        holder: Raw<'_>,
+        [text, refusal]: [Option<Raw<'_>>; 2],
     ) {
-        let [text, refusal] = holder.members(&["text", "refusal"]);
         let Some(done) = value_str(text.or(refusal)) else {
             return;
         };
@@ -573,9 +639,23 @@ impl OpenAiResponses {
             return;
         }
         let text = said.main_text(block);
+        let agreed = &mut self.agreed;
+        let is_whole = start == 0 && end.is_none();
+        if is_whole
+            && (agreed.block, agreed.length) == (block, text.len())
+            && agreed.body == done.body()
+        {
+            return;
+        }
         let text = text.get(start..end.unwrap_or(text.len())).unwrap_or("");
         let whole = done.to_text();
         match whole.strip_prefix(text) {
+            Some("") if is_whole => {
+                agreed.block = block;
+                agreed.length = text.len();
+                agreed.body.clear();
+                agreed.body.push_str(done.body());
+            }
             Some("") => {}
             Some(rest) if turn.is_open(block) && end.is_none() => {
                 let waits = turn.has_half(block) && rest.starts_with(char::REPLACEMENT_CHARACTER);
@@ -626,12 +706,12 @@ impl OpenAiResponses {
         part
     }
 
-    fn reasoning_delta(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>, kind: &str) {
+    fn reasoning_delta(&mut self, turn: &mut Turn, said: &Builder, about: &About<'_>, kind: &str) {
         turn.start(None, None);
-        let (Some(key), Some(piece)) = (part_key(raw, kind), value_str(raw.member("delta"))) else {
+        let (Some(key), Some(piece)) = (part_key(about, kind), value_str(about.delta)) else {
             return;
         };
-        let Some(at) = self.item_of(turn, raw, Kind::Reasoning) else {
+        let Some(at) = self.item_of(turn, about, Kind::Reasoning) else {
             return;
         };
         if self.items[at].is_closed(turn) {
@@ -643,7 +723,7 @@ impl OpenAiResponses {
         turn.delta(block, piece);
         if !is_new {
             turn.hot = Some(Hot {
-                hole: range_in(raw.text(), piece.body()),
+                hole: range_in(about.raw.text(), piece.body()),
                 block,
             });
         }
@@ -668,18 +748,18 @@ impl OpenAiResponses {
         }
     }
 
-    fn call_delta(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let Some(piece) = value_str(raw.member("delta")) else {
+    fn call_delta(&mut self, turn: &mut Turn, about: &About<'_>) {
+        let Some(piece) = value_str(about.delta) else {
             return;
         };
-        let Some(at) = self.item_of(turn, raw, Kind::Call) else {
+        let Some(at) = self.item_of(turn, about, Kind::Call) else {
             return;
         };
         match self.items[at].block {
             Some(block) if turn.is_open(block) => {
                 turn.delta(block, piece);
                 turn.hot = Some(Hot {
-                    hole: range_in(raw.text(), piece.body()),
+                    hole: range_in(about.raw.text(), piece.body()),
                     block,
                 });
             }
@@ -702,13 +782,15 @@ impl OpenAiResponses {
         }
     }
 
-    fn annotation(&mut self, turn: &mut Turn, raw: Raw<'_>) {
-        let Some(annotation) = raw.member("annotation") else {
+    fn annotation(&mut self, turn: &mut Turn, about: &About<'_>) {
+        let Some(annotation) = about.raw.member("annotation") else {
             return;
         };
         turn.start(None, None);
-        let (Some(at), Some(key)) = (self.item_of(turn, raw, Kind::Message), part_key(raw, ""))
-        else {
+        let (Some(at), Some(key)) = (
+            self.item_of(turn, about, Kind::Message),
+            part_key(about, ""),
+        ) else {
             return;
         };
         let block = self.text_part(turn, at, key);
@@ -719,14 +801,14 @@ impl OpenAiResponses {
         }
     }
 
-    fn item_done(&mut self, turn: &mut Turn, said: &Builder, raw: Raw<'_>) {
-        let Some(item) = raw.member("item") else {
+    fn item_done(&mut self, turn: &mut Turn, said: &Builder, about: &About<'_>) {
+        let Some(item) = about.item else {
             return;
         };
         turn.start(None, None);
-        self.make_room(raw, item);
+        self.make_room(about, item);
         let kind = Self::kind_of(turn, item);
-        let at = self.item(raw, kind);
+        let at = self.item(about, kind);
         self.done(turn, said, at, item);
     }
 
@@ -745,7 +827,8 @@ impl OpenAiResponses {
                     .flat_map(Raw::elements)
                     .collect();
                 self.each_part(at, &parts, PartKey::Content, |this, key, part| {
-                    this.complete_text(turn, said, at, key, part);
+                    let done = part.members(&["text", "refusal"]);
+                    this.complete_text(turn, said, at, key, done);
                     // Annotations that no event brought.
                     this.late_citations(turn, said, at, key, part);
                 });

@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use crate::json::{Raw, Str, check_string, range_in};
+use crate::json::{Raw, range_in};
+use crate::string_body::{check_string, short_string, unescape, word_at};
 use crate::wire::turn::Hot;
 
 /// How many free members a template follows.
@@ -63,6 +64,59 @@ enum Hole {
     UsageEnd,
 }
 
+/// A string or number that may differ, and the bytes that come before it.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    kind: Hole,
+    literal: Literal,
+}
+
+/// Bytes that have to be the same.
+#[derive(Debug, Clone, Copy, Default)]
+struct Literal {
+    /// Where they stand in [`Template::literals`].
+    start: usize,
+    end: usize,
+    /// A short one as a number, and the bits of it that count; no bits for a longer one.
+    word: u128,
+    mask: u128,
+}
+
+/// How many bytes are looked at together.
+const WORD: usize = size_of::<u128>();
+
+impl Literal {
+    fn new(bytes: &[u8], start: usize) -> Self {
+        let mut literal = Self {
+            start,
+            end: start + bytes.len(),
+            ..Self::default()
+        };
+        if bytes.len() <= WORD {
+            let (mut word, mut mask) = ([0; WORD], [0; WORD]);
+            word[..bytes.len()].copy_from_slice(bytes);
+            mask[..bytes.len()].fill(0xFF);
+            literal.word = u128::from_le_bytes(word);
+            literal.mask = u128::from_le_bytes(mask);
+        }
+        literal
+    }
+
+    /// Where it ends in `bytes`, if it stands there at `at`.
+    #[inline]
+    fn after(&self, literals: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+        let end = at + (self.end - self.start);
+        let is_there = if self.mask != 0
+            && let Some(word) = word_at(bytes, at)
+        {
+            (word ^ self.word) & self.mask == 0 && end <= bytes.len()
+        } else {
+            bytes.get(at..end)? == literals.get(self.start..self.end)?
+        };
+        is_there.then_some(end)
+    }
+}
+
 /// An event of a stream, with its framing and with holes for the strings that may differ.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
@@ -71,10 +125,12 @@ pub(crate) struct Template {
     framing: usize,
     data_at: usize,
     block: usize,
-    /// What may differ, in order, each with the bytes that come before it.
-    holes: Vec<(Box<[u8]>, Hole)>,
-    /// What comes after the last hole.
-    tail: Box<[u8]>,
+    /// What may differ, in order.
+    gaps: Vec<Gap>,
+    /// What comes after the last gap.
+    tail: Literal,
+    /// The bytes that have to be the same, without what is between them.
+    literals: Vec<u8>,
     /// The name of the event, where that is no part of its bytes.
     name: String,
     /// Where each free member's value stands, and whether it was seen to differ.
@@ -123,19 +179,17 @@ impl<'b> Event<'b> {
     }
 }
 
-/// An event that matches a template.
-#[derive(Debug)]
-pub(crate) struct Match<'b> {
-    /// The block of the message.
-    pub(crate) block: usize,
-    /// The delta.
-    pub(crate) piece: Str<'b>,
-    /// How many bytes the event takes, framing and all.
-    pub(crate) length: usize,
-    /// How many of these are data.
-    pub(crate) data_length: usize,
-    /// The usage that the event reports.
-    pub(crate) usage: Option<&'b [u8]>,
+/// An event that matches a template: where its parts stand.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Match {
+    /// The body of the delta, escapes and all.
+    pub(crate) body: (usize, usize),
+    /// What the delta says could not be told: half a surrogate pair is in it.
+    pub(crate) is_halved: bool,
+    /// The end of the event.
+    pub(crate) end: usize,
+    /// The usage that the event reports; empty for none.
+    pub(crate) usage: (usize, usize),
 }
 
 impl Template {
@@ -143,18 +197,23 @@ impl Template {
         self.armed = false;
     }
 
+    pub(crate) const fn is_armed(&self) -> bool {
+        self.armed
+    }
+
     /// Takes the template up again after a payload that was nothing but one delta of `block`.
     pub(crate) fn rearm(&mut self, block: usize) {
         self.armed = self.block == block && !self.bytes.is_empty();
     }
 
-    /// The payload of an event of that name, if it is the template's as a whole.
-    pub(crate) fn matches_payload<'b>(&self, bytes: &'b [u8], name: &str) -> Option<Match<'b>> {
-        if !self.armed || self.name != name {
-            return None;
-        }
-        self.matches(bytes)
-            .filter(|found| found.length == bytes.len())
+    /// The name of the event, where that is no part of its bytes.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The block of the message that the deltas belong to.
+    pub(crate) const fn block(&self) -> usize {
+        self.block
     }
 
     /// Where the data of an event that matches begins.
@@ -162,49 +221,37 @@ impl Template {
         self.data_at
     }
 
-    /// The event at the front of `bytes`, if it is the template with other strings in its holes.
+    /// How many bytes of an event are framing.
+    pub(crate) const fn framing(&self) -> usize {
+        self.framing
+    }
+
+    /// The event that begins at `at`, if it is the template with other strings in its holes. What its delta
+    /// says is added to `said`, a part of it perhaps also if the event does not match.
     #[inline]
-    pub(crate) fn matches<'b>(&self, bytes: &'b [u8]) -> Option<Match<'b>> {
-        if !self.armed {
-            return None;
-        }
-        let mut rest = bytes;
-        let mut delta = None;
-        let mut usage = 0..0;
-        for (literal, kind) in &self.holes {
-            rest = rest.strip_prefix(&**literal)?;
-            let here = bytes.len() - rest.len();
+    pub(crate) fn matches(&self, bytes: &[u8], mut at: usize, said: &mut Vec<u8>) -> Option<Match> {
+        let mut found = Match::default();
+        for Gap { kind, literal } in &self.gaps {
+            at = literal.after(&self.literals, bytes, at)?;
             match kind {
-                Hole::Number => rest = &rest[number_length(rest)?..],
-                Hole::UsageStart => usage.start = here,
-                Hole::UsageEnd => usage.end = here,
-                Hole::String | Hole::Delta => {
-                    let scanned = check_string(rest, 0).ok()?;
-                    let (hole, after) = rest.split_at(scanned.end);
-                    rest = after;
-                    // What is not UTF-8 goes the general path, which replaces it and warns; and nothing at
-                    // all may mean something else, the next name for reasoning for instance.
-                    if *kind == Hole::Delta {
-                        let text = std::str::from_utf8(hole)
-                            .ok()
-                            .filter(|text| !text.is_empty())?;
-                        delta = Some(Str::with_flag(text, scanned.escaped));
-                    } else if scanned.wide {
-                        std::str::from_utf8(hole).ok()?;
+                Hole::Delta => {
+                    let string = unescape(bytes, at, said)?;
+                    // Nothing at all may mean something else, the next name for reasoning for instance.
+                    if string.end == at {
+                        return None;
                     }
+                    found.body = (at, string.end);
+                    found.is_halved = string.is_halved;
+                    at = string.end;
                 }
+                Hole::String => at = free_string_end(bytes, at)?,
+                Hole::Number => at = number_end(bytes, at)?,
+                Hole::UsageStart => found.usage.0 = at,
+                Hole::UsageEnd => found.usage.1 = at,
             }
         }
-        rest = rest.strip_prefix(&*self.tail)?;
-        let length = bytes.len() - rest.len();
-        let data_length = length - self.framing;
-        Some(Match {
-            block: self.block,
-            piece: delta?,
-            length,
-            data_length,
-            usage: (!usage.is_empty()).then(|| &bytes[usage]),
-        })
+        found.end = self.tail.after(&self.literals, bytes, at)?;
+        Some(found)
     }
 
     /// Learns from an event that the general path found to be nothing but one delta. `payload` is a slice
@@ -273,13 +320,15 @@ impl Template {
         let varying = free.iter().zip(self.varies).filter(|(_, varies)| *varies);
         holes.extend(varying.filter_map(|(hole, _)| hole.clone()));
         holes.sort_by_key(|(hole, _)| hole.start);
-        self.holes.clear();
+        self.gaps.clear();
+        self.literals.clear();
         let mut copied = 0;
         for (hole, kind) in holes {
-            self.holes.push((bytes[copied..hole.start].into(), kind));
+            let literal = self.literal(&bytes[copied..hole.start]);
+            self.gaps.push(Gap { kind, literal });
             copied = hole.end;
         }
-        self.tail = bytes[copied..].into();
+        self.tail = self.literal(&bytes[copied..]);
         self.block = hot.block;
         self.free = free;
         self.framing = bytes.len() - event.data_length;
@@ -289,14 +338,38 @@ impl Template {
         self.bytes.extend_from_slice(bytes);
         self.armed = true;
     }
+
+    fn literal(&mut self, bytes: &[u8]) -> Literal {
+        let start = self.literals.len();
+        self.literals.extend_from_slice(bytes);
+        Literal::new(bytes, start)
+    }
 }
 
-/// How many digits a JSON integer at the front of `bytes` has.
-fn number_length(bytes: &[u8]) -> Option<usize> {
-    let digits = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+/// The end of the string body at `at` that has no effect: the offset of its closing quote.
+#[inline]
+fn free_string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    if let Some((_, length)) = short_string(bytes, at) {
+        return Some(at + length);
+    }
+    long_string_end(bytes, at)
+}
+
+#[inline(never)]
+fn long_string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let string = check_string(bytes, at).ok()?;
+    // What is not UTF-8 goes the general path, which replaces it and warns.
+    if string.wide {
+        std::str::from_utf8(&bytes[at..string.end]).ok()?;
+    }
+    Some(string.end)
+}
+
+/// The end of the JSON integer without sign that begins at `at`.
+#[inline]
+fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // One that goes on after its digits will not match what follows the hole.
-    (digits > 0 && (digits == 1 || bytes[0] != b'0')).then_some(digits)
+    (digits > 0 && (digits == 1 || rest[0] != b'0')).then_some(at + digits)
 }

@@ -251,15 +251,13 @@ impl Turn {
         self.scratch = text;
     }
 
-    /// The event of a piece that needs no bookkeeping: not empty, no escapes, no half before it.
-    #[inline]
-    pub(crate) fn plain_delta<'p>(&self, index: usize, piece: Str<'p>) -> Option<Event<'p>> {
-        let text = piece.plain().filter(|text| !text.is_empty())?;
-        let block = &self.blocks[index];
-        block
-            .half_main
-            .is_none()
-            .then(|| self.event_of(index, Field::Main, text))
+    /// Adds plain text to a block in which no half waits. The log gets a delta for each of `ends`, the places
+    /// where they end in the text. Gives all of it as one event.
+    pub(crate) fn deltas<'t>(&mut self, index: usize, text: &'t str, ends: &[usize]) -> Event<'t> {
+        self.blocks[index].is_said = true;
+        let event = self.event_of(index, Field::Main, text);
+        self.log.push_in_pieces(event, ends);
+        event
     }
 
     fn push_piece(&mut self, index: usize, field: Field, text: &str) {
