@@ -19,88 +19,11 @@ turntape performs no network call, holds no key and runs no tool.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from turntape.errors import (
-    AbsolutePath,
-    BatchLineError,
-    EmptyName,
-    EncodeError,
-    EnvelopeError,
-    EventTooLarge,
-    IncompleteTurn,
-    InternalRoot,
-    InternalState,
-    InvalidName,
-    InvalidRequest,
-    InvalidToolArguments,
-    MalformedEvent,
-    MarkerError,
-    MessageError,
-    OffloadError,
-    PairingError,
-    PathEscape,
-    ProjectionError,
-    ProviderError,
-    RedactionFailed,
-    RedactionRuleError,
-    SequenceError,
-    StorageFailed,
-    StoreBroken,
-    StoreChanged,
-    StoreError,
-    StoreLocked,
-    StoreWriteError,
-    StreamError,
-    StrictError,
-    SymlinkEscape,
-    TranscriptError,
-    TruncatedStream,
-    TurntapeError,
-    UnknownDialect,
-    UnreadableRecording,
-    UnsafeDirectory,
-    UnsafeFile,
-    UnsayableDialect,
-    UnsupportedContent,
-)
-from turntape.events import (
-    Citation,
-    ContentBlockStop,
-    DecodeWarning,
-    Extension,
-    InputJsonDelta,
-    MessageStart,
-    MessageStop,
-    RedactedThinking,
-    SignatureDelta,
-    SseEvent,
-    StopReason,
-    StreamEvent,
-    Terminal,
-    TextDelta,
-    ThinkingDelta,
-    ToolUseStart,
-    Usage,
-    WarningCode,
-)
-from turntape.messages import (
-    AssistantBlock,
-    AssistantMessage,
-    ProviderBlock,
-    RedactedThinkingBlock,
-    Text,
-    Thinking,
-    ToolUse,
-)
-from turntape.wire.dialect import (
-    Dialect,
-)
+# As in `typing`, whose import would cost ten times the rest of this one; type checkers know the name.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import (
-        Any,
-    )
+    from typing import Any
 
     from turntape._native import (
         ArrowTable,
@@ -222,7 +145,9 @@ if TYPE_CHECKING:
     )
     from turntape.errors import (
         AbsolutePath,
+        BatchLineError,
         EmptyName,
+        EncodeError,
         EnvelopeError,
         EventTooLarge,
         IncompleteTurn,
@@ -255,8 +180,10 @@ if TYPE_CHECKING:
         TruncatedStream,
         TurntapeError,
         UnknownDialect,
+        UnreadableRecording,
         UnsafeDirectory,
         UnsafeFile,
+        UnsayableDialect,
         UnsupportedContent,
     )
     from turntape.events import (
@@ -738,7 +665,8 @@ __all__ = [
     "validate_native",
 ]
 
-# What is imported at first use (PEP 562): the extension module, and what stands on it.
+# Nothing is imported before its first use (PEP 562): not the extension module, and not the classes, whose
+# making takes longer than most programs' first decoding.
 _LAZY = {
     "AbsolutePath": "turntape.errors",
     "Allowlist": "turntape.artifacts.rules",
@@ -757,6 +685,7 @@ _LAZY = {
     "Audio": "turntape.media",
     "AudioPart": "turntape.transcript.rows",
     "Base64Source": "turntape.media",
+    "BatchLineError": "turntape.errors",
     "BuildInfo": "turntape.build",
     "BuiltRequest": "turntape.wire.outbound.built",
     "CAPABILITIES": "turntape.wire.capability_rows",
@@ -780,6 +709,7 @@ _LAZY = {
     "DroppedEntry": "turntape.replay.native",
     "Effort": "turntape.requests",
     "EmptyName": "turntape.errors",
+    "EncodeError": "turntape.errors",
     "EnvelopeError": "turntape.errors",
     "EventStream": "turntape.wire.streams",
     "EventTooLarge": "turntape.errors",
@@ -910,8 +840,10 @@ _LAZY = {
     "TurntapeError": "turntape.errors",
     "TypedMessage": "turntape.replay.native",
     "UnknownDialect": "turntape.errors",
+    "UnreadableRecording": "turntape.errors",
     "UnsafeDirectory": "turntape.errors",
     "UnsafeFile": "turntape.errors",
+    "UnsayableDialect": "turntape.errors",
     "UnsupportedContent": "turntape.errors",
     "UrlRef": "turntape.transcript.rows",
     "UrlSource": "turntape.media",
@@ -995,13 +927,19 @@ _LAZY = {
 }
 
 
+# Modules that can be named without an import of their own, because tracebacks and `repr` name them.
+_MODULES = ("errors", "events", "messages", "wire")
+
+
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"turntape.{name}")
     module = _LAZY.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from importlib import import_module
-
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value
