@@ -61,6 +61,12 @@ pub(crate) fn fault_of(error: &Bound<'_, PyAny>) -> PyResult<ErrorDocument> {
         return Ok(fault);
     }
     let py = error.py();
+    // Written out, an exception may say more than its message.
+    if let Some(message) = error.getattr_opt(intern!(py, "message"))?
+        && let Ok(message) = message.extract::<String>()
+    {
+        fault.message = message;
+    }
     if let Some(kind) = error.getattr_opt(intern!(py, "kind"))?
         && let Ok(kind) = kind.extract::<String>()
     {
