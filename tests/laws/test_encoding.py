@@ -20,8 +20,11 @@ from turntape import (
     MessageStop,
     ProviderError,
     StreamEncoder,
+    Text,
+    ToolUse,
     Transcoder,
     TruncatedStream,
+    Usage,
     assemble,
     decode,
     encode,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from tests.support.encoded import Expected, Noted
 
-    from turntape import AssistantMessage, StreamEvent
+    from turntape import AssistantMessage, ReplayNote, StreamEvent
 
 targets = pytest.mark.parametrize("target", TARGETS)
 # A source that is none of the targets: what only one wire can say is left out on each of them.
@@ -84,7 +87,7 @@ def test_what_another_wire_said_is_what_the_table_leaves_of_it(target, events):
 @fewer
 @given(events=event_turns())
 def test_a_body_says_what_the_stream_says(target, events):
-    notes = []
+    notes: list[ReplayNote] = []
     body = format_response(assemble(events), target, source=FOREIGN, notes=notes)
     message = parse_response(body, target)
     wanted = expected(events, target, streamed=False)
@@ -99,7 +102,12 @@ def test_a_body_says_what_the_stream_says(target, events):
     # Blocks that are left out are none of the body's, so that the others have other indices, and which
     # neighbours Chat joins depends on its places.
     codes = {note.code for note in notes} - {"blocks_merged"}
-    assert codes == {code for code, _ in wanted.notes} - {"blocks_merged"}
+    # A message does not hold the facts beside its content.
+    told = {code for code, _ in wanted.notes - {("content_unsupported", None)}}
+    if target is Dialect.OPENAI_CHAT and message.stop_reason == "refusal":
+        # Beside calls the finish reason is that of calls, which may be noted: the refusal itself is kept.
+        codes -= {"reason_mapped"}
+    assert codes == told - {"blocks_merged"}
 
 
 @targets
@@ -125,9 +133,11 @@ def test_a_turn_that_did_not_end_is_never_ended(target, events, data):
     assert outcome.fault is not None
     assert outcome.fault.kind == "TruncatedStream"
     check_sum(outcome)
-    whole = expected(events, target).content
-    assert is_prefix(joined(form(outcome.message)), joined(whole))
-    said_so_far = "".join(piece[-1] for piece in form(outcome.message) if piece[0] == "text")
+    content = form(outcome.message)
+    if target in {Dialect.ANTHROPIC, Dialect.OPENAI_RESPONSES}:
+        # The others join neighbours, of which each may be cut.
+        assert is_prefix(content, expected(events, target).content)
+    said_so_far = "".join(piece[-1] for piece in content if piece[0] == "text")
     wanted = "".join(event.text for event in part if event.type == "text_delta")
     assert sorted(said_so_far) == sorted(wanted)
 
@@ -153,10 +163,11 @@ def test_a_failure_is_told_in_the_form_of_the_provider(target, events, data, kin
     assert caught.value.kind == kind
     assert caught.value.message == message
     assert not any(isinstance(event, MessageStop) for event in caught.value.events)
-    if status is None:
+    # Chat has a type beside the kind, which may tell of a fault of the server.
+    if status is None and (kind != "odd" or target is not Dialect.OPENAI_CHAT):
         assert caught.value.retryable == (kind != "odd")
-    if target in {Dialect.OPENAI_CHAT, Dialect.GEMINI} and status is not None:
-        # The others have no place for it within a stream.
+    if target is Dialect.GEMINI and status is not None:
+        # The others need not have a place for it within a stream.
         assert caught.value.status == status
 
 
@@ -169,7 +180,7 @@ def test_bytes_in_and_bytes_out_are_events_in_between(target, case, data):
     transcoder = Transcoder(source, target)
     pieces = [transcoder.feed(piece) for piece in cut(stream.body, places)]
     pieces.append(transcoder.finish())
-    notes = []
+    notes: list[ReplayNote] = []
     events = decode(stream.body, source)
     assert b"".join(pieces) == encode(events, target, source=source, notes=notes)
     assert transcoder.notes == tuple(notes)
@@ -199,13 +210,16 @@ def test_a_turn_that_comes_back_to_its_own_wire_is_the_same(case):
     if wire not in TARGETS:
         return
     events = decode(stream.body, wire)
-    notes = []
+    notes: list[ReplayNote] = []
     again = decode_whole(encode(events, wire, notes=notes), wire)
     assert again.fault is None
     before, after = assemble(events), assemble(again.events)
     if wire == "openai-responses":
         # Its items have ids, which those of the stream need not have had.
         before, after = (replace(it, content=without_extra(it)) for it in (before, after))
+    if wire == "anthropic" and before.usage is None:
+        # It demands counts.
+        before = replace(before, usage=Usage(0, 0))
     assert replace(after, terminal=before.terminal) == before
     assert {note.code for note in notes} <= {"usage_reduced"}
 
@@ -213,6 +227,6 @@ def test_a_turn_that_comes_back_to_its_own_wire_is_the_same(case):
 def without_extra(message: AssistantMessage):
     """Take off what items say of themselves."""
     return tuple(
-        replace(block, extra=None) if hasattr(block, "extra") else block
+        replace(block, extra=None) if isinstance(block, Text | ToolUse) else block
         for block in message.content
     )

@@ -100,7 +100,9 @@ def expected(events: Sequence[StreamEvent], target: Dialect, *, streamed: bool =
     said.stop_reason = _stop(said, message.stop_reason, target, lost_call=lost_call)
     if not streamed and message.stop_reason == "refusal" and _can_refuse(said, target):
         said.stop_reason = "refusal"
-    if said.stop_reason != message.stop_reason:
+    # What says nothing on Chat is understood by what there is, which loses nothing.
+    says_nothing = target is Dialect.OPENAI_CHAT and message.stop_reason == "unknown"
+    if said.stop_reason != message.stop_reason and not says_nothing:
         said.notes.add(("reason_mapped", None))
     said.usage, reduced = _usage(message.usage, target)
     said.notes |= {("usage_reduced", None)} if reduced else set()
@@ -169,14 +171,16 @@ def _sayable(arguments: str, target: Dialect, *, streamed: bool) -> tuple[str | 
     if how == "kept" or (how == "string" and streamed):
         return arguments, False
     text = arguments.strip(" \t\r\n")
+    # The same JSON on one line: line ends can only stand between its tokens.
+    line = text.replace("\r", " ").replace("\n", " ")
     if how == "out":
-        return (text, False) if not text or is_json_object(text) else (None, True)
+        return (line, False) if not text or is_json_object(text) else (None, True)
     try:
         value: object = json.loads(text or "{}", parse_constant=_refuse)
     except ValueError:
         return json.dumps(arguments, ensure_ascii=False), True
     # Of what is empty nothing is read: it stands for no arguments as well.
-    return ("" if value in ({}, [], "") else text), False
+    return ("" if value in ({}, [], "") else line), False
 
 
 def _can_refuse(said: Expected, target: Dialect) -> bool:
@@ -224,6 +228,8 @@ def _usage(usage: Usage | None, target: Dialect) -> tuple[Usage | None, bool]:
     if cell("tokens written to a cache", target).how == "reduced":
         written = usage.cache_write_tokens
         said = replace(said, input_tokens=usage.input_tokens + written, cache_write_tokens=0)
+    if cell("more reasoning than output", target).how == "reduced":
+        said = replace(said, reasoning_tokens=min(usage.reasoning_tokens, usage.output_tokens))
     return said, said != usage
 
 

@@ -51,7 +51,7 @@ class Cell:
             "own": "own turns only, else left out",
             "out": "left out",
             "merged": "joined",
-            "reduced": "counted as input",
+            "reduced": "counted otherwise",
             "string": "kept in a stream, in a body a string where they are no JSON",
             "made up": "zeros",
         }[self.how]
@@ -116,14 +116,20 @@ CONTENT: dict[str, tuple[Cell, Cell, Cell, Cell]] = {
     "tokens written to a cache": (
         KEPT,
         KEPT,
-        Cell("reduced", "usage_reduced"),
-        Cell("reduced", "usage_reduced"),
+        Cell("reduced", "usage_reduced", "as input"),
+        Cell("reduced", "usage_reduced", "as input"),
     ),
     "those kept for an hour": (
         KEPT,
         Cell("out", "usage_reduced"),
         Cell("out", "usage_reduced"),
         Cell("out", "usage_reduced"),
+    ),
+    "more reasoning than output": (
+        KEPT,
+        KEPT,
+        KEPT,
+        Cell("reduced", "usage_reduced", "as much as output"),
     ),
     "a turn without token counts": (Cell("made up", "usage_reduced"), KEPT, KEPT, KEPT),
 }

@@ -165,7 +165,8 @@ def event_turns(draw: DrawFn) -> tuple[StreamEvent, ...]:
     blocks = [draw(_block(kind, id_)) for kind, id_ in zip(kinds, ids, strict=True)]
     said = draw(_in_turns([block(at) for at, block in enumerate(blocks)]))
     said = _facts(draw, said)
-    reason = draw(st.sampled_from([*get_args(StopReason), "end_turn", "tool_use"]))
+    reasons: list[StopReason] = [*get_args(StopReason), "end_turn", "tool_use"]
+    reason = draw(st.sampled_from(reasons))
     if reason in {"end_turn", "tool_use"}:
         reason = "tool_use" if "call" in kinds else "end_turn"
     usage = draw(st.none() | usages())

@@ -216,7 +216,7 @@ impl Voice for Gemini {
     }
 
     fn stop(&mut self, turn: &mut Turn, stop: Stop<'_>, out: &mut Vec<u8>) {
-        turn.count_writes_as_input(stop.usage);
+        count(turn, stop.usage);
         plain("data: {", out);
         if stop.reason == StopReason::Refusal && !self.has_candidate {
             blocked(turn, stop.raw, out);
@@ -278,7 +278,7 @@ impl Voice for Gemini {
                 unsupported_fact(turn, kind);
             }
         }
-        turn.count_writes_as_input(message.usage);
+        count(turn, message.usage);
         let stop = whole.stop();
         plain("{", out);
         if stop.reason == StopReason::Refusal && parts.is_empty() && facts.is_empty() {
@@ -382,6 +382,15 @@ fn is_unknown(json: Raw<'_>) -> bool {
         && ErrorDocument::read(json).is_none()
 }
 
+/// Notes what the wire counts otherwise.
+fn count(turn: &mut Turn, usage: Option<Usage>) {
+    turn.count_writes_as_input(usage);
+    if usage.is_some_and(|usage| usage.reasoning_tokens > usage.output_tokens) {
+        let detail = "more tokens of reasoning than of output are as many as of output";
+        turn.note(NoteCode::UsageReduced, None, detail);
+    }
+}
+
 fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     let Usage {
         input_tokens,
@@ -400,8 +409,10 @@ fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
         plain(",\"cachedContentTokenCount\":", out);
         number(cache_read_tokens, out);
     }
+    // Here the two add up to the output.
+    let reasoning_tokens = reasoning_tokens.min(output_tokens);
     plain(",\"candidatesTokenCount\":", out);
-    number(output_tokens.saturating_sub(reasoning_tokens), out);
+    number(output_tokens - reasoning_tokens, out);
     if reasoning_tokens > 0 {
         plain(",\"thoughtsTokenCount\":", out);
         number(reasoning_tokens, out);
