@@ -416,7 +416,7 @@ class Transcoder:
     ... except StreamError as error:
     ...     print(transcoder.fail(error).decode(), end="")
     event: error
-    data: {"type":"error","error":{"type":"api_error","message":"the stream ended early: neither a finish reason nor [DONE] came"}}
+    data: {"type":"error","error":{"type":"api_error","message":"the input ended after 1 events before the turn did: neither a finish reason nor [DONE] came"}}
     <BLANKLINE>
     """
 

@@ -22,13 +22,14 @@ from turntape import (
     Thinking,
     ToolUse,
     ToolUseStart,
+    Usage,
     assemble,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turntape import AssistantMessage, StopReason, StreamEvent, Usage
+    from turntape import AssistantMessage, StopReason, StreamEvent
 
 Piece: TypeAlias = "tuple[str, ...]"
 """A block in the blind form: its kind, then its texts; of a call its id, name and arguments."""
@@ -46,12 +47,14 @@ class Expected:
         stop_reason: The stop reason.
         usage: The tokens.
         notes: The notes.
+        told: How many blocks the wire is told of, neighbours that it joins counted one by one.
     """
 
     content: list[Piece] = field(default_factory=list[Piece])
     stop_reason: StopReason = "unknown"
     usage: Usage | None = None
     notes: set[Noted] = field(default_factory=set[Noted])
+    told: int = 0
 
 
 def form(message: AssistantMessage) -> list[Piece]:
@@ -72,26 +75,31 @@ def form(message: AssistantMessage) -> list[Piece]:
     return pieces
 
 
-def expected(events: Sequence[StreamEvent], target: Dialect) -> Expected:
-    """Tell what a stream of another wire has to say of a turn."""
+def expected(events: Sequence[StreamEvent], target: Dialect, *, streamed: bool = True) -> Expected:
+    """Tell what a stream, or a body, of another wire has to say of a turn."""
     message = assemble(events)
     said = Expected(notes=set(_opaque_notes(events)))
     lost_call = False
     for index, block in enumerate(message.content):
         match block:
             case Text() | Thinking() if block.text:
+                said.told += 1
                 said.content.append((block.type, block.text))
                 _merge(said, index, target)
             case ToolUse():
-                arguments = _sayable(block.arguments, target)
+                arguments, is_noted = _sayable(block.arguments, target, streamed=streamed)
+                if is_noted:
+                    said.notes.add((_code("arguments that are no JSON object", target), index))
                 if arguments is None:
                     lost_call = True
-                    said.notes.add((_code("arguments that are no JSON object", target), index))
                 else:
+                    said.told += 1
                     said.content.append(("tool_use", block.id, block.name, arguments))
             case _:
                 pass
     said.stop_reason = _stop(said, message.stop_reason, target, lost_call=lost_call)
+    if not streamed and message.stop_reason == "refusal" and _can_refuse(said, target):
+        said.stop_reason = "refusal"
     if said.stop_reason != message.stop_reason:
         said.notes.add(("reason_mapped", None))
     said.usage, reduced = _usage(message.usage, target)
@@ -124,9 +132,29 @@ def _opaque_notes(events: Iterable[StreamEvent]) -> Iterable[Noted]:
             yield _code(thing, Dialect.OPENAI_RESPONSES), getattr(event, "index", None)
 
 
+def joined(content: Iterable[Piece]) -> list[Piece]:
+    """Join neighbours of one kind, as a wire does that has no border between them.
+
+    On Chat Completions the arguments of a call that comes meanwhile are such a border, so that there it
+    depends on the order of the pieces which neighbours are joined.
+    """
+    said = Expected()
+    for piece in content:
+        said.content.append(piece)
+        if piece[0] in {"text", "thinking"}:
+            _merge(said, 0, Dialect.OPENAI_CHAT)
+    return said.content
+
+
+def in_their_places(content: Sequence[Piece]) -> list[Piece]:
+    """Sort content into the places of a Chat message, one for each kind."""
+    places = ["thinking", "text", "tool_use"]
+    return joined(sorted(content, key=lambda piece: places.index(piece[0])))
+
+
 def _merge(said: Expected, index: int, target: Dialect) -> None:
     """Join the last block to the one before it, where the wire has no border between them."""
-    if len(said.content) < 2:  # noqa: PLR2004 (a neighbour takes two)
+    if len(said.content) < 2:
         return
     (kind, *before), (last, *text) = said.content[-2:]
     thing = {"text": "neighbouring texts", "thinking": "neighbouring thinking"}[last]
@@ -135,12 +163,26 @@ def _merge(said: Expected, index: int, target: Dialect) -> None:
         said.notes.add((_code(thing, target), index))
 
 
-def _sayable(arguments: str, target: Dialect) -> str | None:
-    """Give arguments as the wire says them, None where it cannot."""
-    if cell("arguments that are no JSON object", target).how != "out":
-        return arguments
+def _sayable(arguments: str, target: Dialect, *, streamed: bool) -> tuple[str | None, bool]:
+    """Give arguments as the wire says them, None where it cannot, and whether that is noted."""
+    how = cell("arguments that are no JSON object", target).how
+    if how == "kept" or (how == "string" and streamed):
+        return arguments, False
     text = arguments.strip(" \t\r\n")
-    return text if not text or is_json_object(text) else None
+    if how == "out":
+        return (text, False) if not text or is_json_object(text) else (None, True)
+    try:
+        value: object = json.loads(text or "{}", parse_constant=_refuse)
+    except ValueError:
+        return json.dumps(arguments, ensure_ascii=False), True
+    # Of what is empty nothing is read: it stands for no arguments as well.
+    return ("" if value in ({}, [], "") else text), False
+
+
+def _can_refuse(said: Expected, target: Dialect) -> bool:
+    """Tell whether a body, which knows its end, says its text as a refusal."""
+    refusing = {Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES}
+    return target in refusing and any(piece[0] == "text" for piece in said.content)
 
 
 def is_json_object(text: str) -> bool:
@@ -163,6 +205,9 @@ def _stop(said: Expected, reason: StopReason, target: Dialect, *, lost_call: boo
             return "other"
     word = said_stop(reason, target)
     has_calls = any(piece[0] == "tool_use" for piece in said.content)
+    if word == "unknown" and target is Dialect.OPENAI_CHAT and has_calls:
+        # A stream that ends without a reason is understood to wait for its calls.
+        return "tool_use"
     if word in {"end_turn", "tool_use"}:
         return "tool_use" if has_calls else "end_turn"
     return word
@@ -171,7 +216,8 @@ def _stop(said: Expected, reason: StopReason, target: Dialect, *, lost_call: boo
 def _usage(usage: Usage | None, target: Dialect) -> tuple[Usage | None, bool]:
     """Give the tokens as the wire counts them, and whether it counts fewer kinds."""
     if usage is None:
-        return None, False
+        made_up = cell("a turn without token counts", target).how == "made up"
+        return (Usage(0, 0) if made_up else None), made_up
     said = usage
     if cell("those kept for an hour", target).how == "out":
         said = replace(said, cache_write_1h_tokens=0)

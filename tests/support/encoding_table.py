@@ -25,7 +25,7 @@ TARGETS: tuple[Dialect, ...] = (
 )
 """The wires that turntape speaks."""
 
-How: TypeAlias = Literal["kept", "own", "out", "merged", "reduced", "object"]
+How: TypeAlias = Literal["kept", "own", "out", "merged", "reduced", "string", "made up"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Cell:
 
     Attributes:
         how: ``kept``; ``own``: kept where the turn came from this wire, else left out; ``out``: left out;
-            ``merged``: two such blocks read as one; ``reduced``: counted into something else; ``object``:
-            in a stream kept, in a body replaced by an empty object.
+            ``merged``: two such blocks read as one; ``reduced``: counted into something else; ``string``:
+            in a stream kept, in a body a string, which no tool takes; ``made up``: the wire demands it.
         note: The code of the note that tells of it, where something is lost.
         remark: The same for people.
     """
@@ -52,7 +52,8 @@ class Cell:
             "out": "left out",
             "merged": "joined",
             "reduced": "counted as input",
-            "object": "kept in a stream, `{}` in a body",
+            "string": "kept in a stream, in a body a string where they are no JSON",
+            "made up": "zeros",
         }[self.how]
         remark = f" ({self.remark})" if self.remark else ""
         note = f": `{self.note}`" if self.note else ""
@@ -97,7 +98,7 @@ CONTENT: dict[str, tuple[Cell, Cell, Cell, Cell]] = {
     ),
     "calls": (KEPT, KEPT, KEPT, KEPT),
     "arguments that are no JSON object": (
-        Cell("object", "arguments_replaced"),
+        Cell("string", "arguments_replaced"),
         KEPT,
         KEPT,
         Cell("out", "content_unsupported", "the whole call"),
@@ -124,6 +125,7 @@ CONTENT: dict[str, tuple[Cell, Cell, Cell, Cell]] = {
         Cell("out", "usage_reduced"),
         Cell("out", "usage_reduced"),
     ),
+    "a turn without token counts": (Cell("made up", "usage_reduced"), KEPT, KEPT, KEPT),
 }
 """Each kind of thing, and how the wires of :data:`TARGETS` say it."""
 

@@ -7,6 +7,7 @@ join or to put in order: opaque things, neighbours of one kind, blocks that come
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def _cuts(draw: DrawFn, text: str) -> list[str]:
     """Cut a text into pieces, none of them empty."""
     places = draw(st.lists(st.integers(0, len(text)), max_size=3))
     borders = sorted({0, len(text), *places})
-    return [text[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(borders)]
 
 
 @st.composite

@@ -9,9 +9,20 @@ from typing import Any
 
 import pytest
 
+from turntape import Dialect
+
 FOLDER = Path(__file__).parent.parent / "vectors"
 
 Case = dict[str, Any]
+
+STREAMS = {
+    Dialect.ANTHROPIC: "anthropic_streams.json",
+    Dialect.OPENAI_CHAT: "chat_streams.json",
+    Dialect.OPENAI_RESPONSES: "responses_streams.json",
+    Dialect.GEMINI: "gemini_streams.json",
+    Dialect.BEDROCK_CONVERSE: "bedrock_streams.json",
+}
+"""The files of streams, each of one wire."""
 
 
 def cases(file: str) -> list[Case]:

@@ -1,5 +1,8 @@
 //! Laws of the encoders: what they write, the decoders read back.
 
+#[path = "support/speech.rs"]
+mod speech;
+
 use proptest::prelude::*;
 use turntape_core::Dialect;
 use turntape_core::assemble::{Block, Builder, Message};
@@ -356,6 +359,25 @@ proptest! {
                 objects(joined(sorted(&wanted.content)))
             );
         }
+    }
+
+    #[test]
+    fn any_events_are_refused_or_read_back(input in prop::collection::vec(any::<u8>(), 0..200)) {
+        speech::check(&input);
+    }
+
+    /// The same with events that fit more often.
+    #[test]
+    fn events_that_nearly_fit_are_refused_or_read_back(
+        steps in prop::collection::vec((0_u8..14, 0_u8..3, any::<u8>(), "[a-z{}\"]{0,4}"), 0..24),
+    ) {
+        let mut input = vec![0, 0, 1, b'r'];
+        for (what, index, choice, said) in steps {
+            let length = u8::try_from(said.len()).unwrap_or(0);
+            input.extend([what, index, choice / 16 * 16 + length]);
+            input.extend(said.bytes());
+        }
+        speech::check(&input);
     }
 
     #[test]

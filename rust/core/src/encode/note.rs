@@ -59,9 +59,7 @@ impl NoteCode {
     #[must_use]
     pub const fn explain(self) -> &'static str {
         match self {
-            Self::ArgumentsReplaced => {
-                "arguments that are no JSON object stand as one that holds nothing"
-            }
+            Self::ArgumentsReplaced => "arguments that are no JSON stand as a string",
             Self::BlocksMerged => {
                 "the wire has no border between two blocks of this kind: they read as one"
             }

@@ -39,7 +39,7 @@ pub(crate) struct Speaker<V: Voice + ?Sized> {
     blocks: Vec<Block>,
     /// How many have not had their stop.
     open: usize,
-    /// The block that no other may be said beside, while it is open.
+    /// The block that no other may be said beside or before, for now.
     alone: Option<usize>,
     /// What waits for that block to close, by block. There is none unless `alone` is set.
     held: BTreeMap<usize, EventLog>,
@@ -251,12 +251,16 @@ impl<V: Voice + ?Sized> Speaker<V> {
         }
         if let Some(index) = index {
             if index == self.blocks.len() {
+                let kind = kind_of(&event).unwrap_or(BlockKind::Thinking);
                 self.blocks.push(Block {
-                    kind: kind_of(&event).unwrap_or(BlockKind::Thinking),
+                    kind,
                     is_open: true,
                     is_said: false,
                 });
                 self.open += 1;
+                if self.alone.is_none() {
+                    self.enter(index, kind);
+                }
             } else if matches!(event, Event::ContentBlockStop { .. }) {
                 self.blocks[index].is_open = false;
                 self.open -= 1;
@@ -292,8 +296,9 @@ impl<V: Voice + ?Sized> Speaker<V> {
     /// Says what waited, in the order of the blocks, up to the next one that has to be alone.
     fn release(&mut self, out: &mut Vec<u8>) {
         while self.alone.is_none()
-            && let Some((_, log)) = self.held.pop_first()
+            && let Some((index, log)) = self.held.pop_first()
         {
+            self.enter(index, self.blocks[index].kind);
             for event in log.iter() {
                 self.say(event, out);
             }
@@ -306,6 +311,8 @@ impl<V: Voice + ?Sized> Speaker<V> {
             self.start(None, None, out);
         }
         while !self.held.is_empty() {
+            // The block that they waited for has no end, but nothing more of it comes.
+            self.voice.cut(&mut self.turn, out);
             self.alone = None;
             self.release(out);
         }
@@ -425,9 +432,8 @@ impl<V: Voice + ?Sized> Speaker<V> {
 
     /// Opens a text or thinking block that begins with something else than its text.
     fn open_late(&mut self, index: usize, out: &mut Vec<u8>) {
-        let block = &self.blocks[index];
-        if !block.is_said {
-            let opening = match block.kind {
+        if !self.blocks[index].is_said {
+            let opening = match self.blocks[index].kind {
                 BlockKind::Text => Opening::Text,
                 _ => Opening::Thinking,
             };
@@ -435,10 +441,19 @@ impl<V: Voice + ?Sized> Speaker<V> {
         }
     }
 
+    /// Makes a block the one that others wait for: to its end where it has to be alone, else until it is
+    /// said, because a text or thinking block may begin with what is left out.
+    fn enter(&mut self, index: usize, kind: BlockKind) {
+        let opens_late = matches!(kind, BlockKind::Text | BlockKind::Thinking);
+        if opens_late || self.voice.is_exclusive(kind) {
+            self.alone = Some(index);
+        }
+    }
+
     fn open_block(&mut self, index: usize, opening: Opening<'_>, out: &mut Vec<u8>) {
         self.blocks[index].is_said = true;
-        if self.voice.is_exclusive(opening.kind()) {
-            self.alone = Some(index);
+        if self.alone == Some(index) && !self.voice.is_exclusive(opening.kind()) {
+            self.alone = None;
         }
         self.voice.open(&mut self.turn, index, opening, out);
     }

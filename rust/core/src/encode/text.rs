@@ -69,15 +69,20 @@ pub(crate) fn other_members(object: Raw<'_>, but: &[&str], out: &mut Vec<u8>) {
 }
 
 /// Appends the arguments of a call where the wire takes them as an object: as the model wrote them where
-/// they are one, else an empty object, noted unless they are blank.
+/// they are one, an empty object where they are blank. What is no object stays what it is, and what is no
+/// JSON becomes a string: no tool can be run with that, as it could be with an empty object.
 pub(crate) fn arguments(turn: &mut Turn, index: usize, text: &str, out: &mut Vec<u8>) {
     match arguments_object(text) {
         Ok(Some(object)) => raw(object, out),
         Ok(None) => plain("{}", out),
         Err(NoObject) => {
-            let detail = "arguments that are no JSON object cannot be said: {} stands for them";
+            if let Ok(value) = Raw::parse(text, MAX_PAYLOAD_DEPTH - super::WRAPPING) {
+                raw(value, out);
+                return;
+            }
+            let detail = "arguments that are no JSON stand as a string";
             turn.note(NoteCode::ArgumentsReplaced, Some(index), detail);
-            plain("{}", out);
+            literal(text, out);
         }
     }
 }

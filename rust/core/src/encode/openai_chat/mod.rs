@@ -260,6 +260,10 @@ impl Voice for OpenAiChat {
             out.extend_from_slice(&block.prefix);
             literal(piece, out);
             plain(block.suffix, out);
+            if block.kind == BlockKind::Tool {
+                // Arguments close a text that came before them: the next text is none of its pieces.
+                self.last = Some(BlockKind::Tool);
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 //! The message of a response that is not streamed, which has one place for each kind of content.
 
+use std::collections::HashSet;
+
 use super::super::note::NoteCode;
-use super::super::text::{literal, plain, raw};
+use super::super::text::{literal, number, plain, raw};
 use super::super::turn::Turn;
 use super::super::voice::Whole;
 use super::{
@@ -36,6 +38,15 @@ enum Call<'a> {
         extra: Option<Raw<'a>>,
     },
     Served(Raw<'a>),
+}
+
+impl Call<'_> {
+    fn id(&self) -> Option<&str> {
+        match self {
+            Self::Made { id, .. } => Some(id),
+            Self::Served(_) => None,
+        }
+    }
 }
 
 /// A message of the wire, sorted into its places.
@@ -182,7 +193,14 @@ impl<'a> Spoken<'a> {
             literal(&self.thinking.concat(), out);
         }
         list(DETAILS, &self.entries, push_entry, out);
-        list("tool_calls", &self.calls, push_call, out);
+        // Where an id repeats, it takes more than the id to tell the calls apart.
+        let ids: Vec<&str> = self.calls.iter().filter_map(Call::id).collect();
+        let distinct: HashSet<&str> = ids.iter().copied().collect();
+        let numbered: Vec<(Option<u64>, &Call<'_>)> = (0..)
+            .zip(&self.calls)
+            .map(|(at, call)| ((distinct.len() < ids.len()).then_some(at), call))
+            .collect();
+        list("tool_calls", &numbered, push_call, out);
         let push_raw = |json: &Raw<'_>, out: &mut Vec<u8>| raw(*json, out);
         list("annotations", &self.annotations, push_raw, out);
         list("images", &self.images, push_raw, out);
@@ -267,7 +285,7 @@ fn push_entry(entry: &Entry<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn push_call(made: &Call<'_>, out: &mut Vec<u8>) {
+fn push_call((index, made): &(Option<u64>, &Call<'_>), out: &mut Vec<u8>) {
     match made {
         Call::Made {
             id,
@@ -276,6 +294,11 @@ fn push_call(made: &Call<'_>, out: &mut Vec<u8>) {
             extra,
         } => {
             plain("{", out);
+            if let Some(index) = index {
+                plain("\"index\":", out);
+                number(*index, out);
+                plain(",", out);
+            }
             call(id, name, arguments, *extra, out);
         }
         Call::Served(json) => raw(*json, out),
