@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import turntape
@@ -29,14 +30,16 @@ class Heard:
     Attributes:
         text: The text, all of it.
         reasoning: The reasoning that is shown, all of it.
-        calls: Of each call the id, the name and the arguments.
+        calls: Of each call the name and the arguments.
+        ids: The ids of the calls.
         usage: Prompt tokens, those from a cache included, and generated ones.
         cached: Prompt tokens from a cache.
     """
 
     text: str
     reasoning: str
-    calls: tuple[tuple[str | None, str, Any], ...]
+    calls: tuple[tuple[str, Any], ...]
+    ids: tuple[str | None, ...]
     usage: tuple[int, int]
     cached: int
 
@@ -44,14 +47,12 @@ class Heard:
 def heard_by_turntape(message: turntape.AssistantMessage) -> Heard:
     assert message.complete
     usage = message.usage or turntape.Usage()
+    calls = [block for block in message.content if isinstance(block, turntape.ToolUse)]
     return Heard(
         "".join(block.text for block in message.content if isinstance(block, turntape.Text)),
         "".join(block.text for block in message.content if isinstance(block, turntape.Thinking)),
-        tuple(
-            (block.id, block.name, block.input)
-            for block in message.content
-            if isinstance(block, turntape.ToolUse)
-        ),
+        tuple((call.name, call.input) for call in calls),
+        tuple(call.id for call in calls),
         (
             usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
             usage.output_tokens,
@@ -77,8 +78,8 @@ def openai_chat(base_url: str, *, stream: bool) -> Heard:
     with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0, timeout=PATIENCE) as client:
         if not stream:
             return _of_chat(client.chat.completions.create(**ask))
-        usage = {"include_usage": True}
-        with client.chat.completions.stream(**ask, stream_options=usage) as events:
+        ask["stream_options"] = {"include_usage": True}
+        with client.chat.completions.stream(**ask) as events:
             for _ in events:
                 pass
             return _of_chat(events.get_final_completion())
@@ -87,14 +88,13 @@ def openai_chat(base_url: str, *, stream: bool) -> Heard:
 def _of_chat(completion: Any) -> Heard:
     [choice] = completion.choices
     message, usage = choice.message, completion.usage
+    calls = message.tool_calls or ()
     details = usage.prompt_tokens_details
     return Heard(
         message.content or "",
         getattr(message, "reasoning_content", None) or "",
-        tuple(
-            (call.id, call.function.name, json.loads(call.function.arguments or "{}"))
-            for call in message.tool_calls or ()
-        ),
+        tuple((call.function.name, json.loads(call.function.arguments or "{}")) for call in calls),
+        tuple(call.id for call in calls),
         (usage.prompt_tokens, usage.completion_tokens),
         (details and details.cached_tokens) or 0,
     )
@@ -121,17 +121,17 @@ def openai_responses(base_url: str, *, stream: bool) -> Heard:
 
 
 def _of_response(response: Any) -> Heard:
-    reasoning, calls = "", []
+    reasoning = ""
     for item in response.output:
         if item.type == "reasoning":
             reasoning += "".join(part.text for part in [*item.summary, *(item.content or ())])
-        elif item.type == "function_call":
-            calls.append((item.call_id, item.name, json.loads(item.arguments or "{}")))
+    calls = [item for item in response.output if item.type == "function_call"]
     usage = response.usage
     return Heard(
         response.output_text,
         reasoning,
-        tuple(calls),
+        tuple((call.name, json.loads(call.arguments or "{}")) for call in calls),
+        tuple(call.call_id for call in calls),
         (usage.input_tokens, usage.output_tokens),
         usage.input_tokens_details.cached_tokens,
     )
@@ -159,10 +159,12 @@ def anthropic(base_url: str, *, stream: bool) -> Heard:
 def _of_anthropic(message: Any) -> Heard:
     usage = message.usage
     cached = usage.cache_read_input_tokens or 0
+    calls = [block for block in message.content if block.type == "tool_use"]
     return Heard(
         "".join(block.text for block in message.content if block.type == "text"),
         "".join(block.thinking for block in message.content if block.type == "thinking"),
-        tuple((b.id, b.name, b.input) for b in message.content if b.type == "tool_use"),
+        tuple((call.name, call.input) for call in calls),
+        tuple(call.id for call in calls),
         (
             usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0),
             usage.output_tokens,
@@ -205,7 +207,8 @@ def _of_gemini(responses: Iterable[Any]) -> Heard:
     return Heard(
         "".join(part.text for part in parts if part.text and not part.thought),
         "".join(part.text for part in parts if part.text and part.thought),
-        tuple((call.id, call.name, call.args or {}) for call in calls),
+        tuple((call.name, call.args or {}) for call in calls),
+        tuple(call.id for call in calls),
         (
             usage.prompt_token_count,
             (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
@@ -219,10 +222,9 @@ def _of_gemini(responses: Iterable[Any]) -> Heard:
 
 def _litellm(model: str) -> Callable[..., Heard]:
     def ask(base_url: str, *, stream: bool) -> Heard:
-        import litellm
-
+        # Its types are only partly known.
+        litellm: Any = import_module("litellm")
         litellm.suppress_debug_info = True
-        litellm.telemetry = False
         messages = [{"role": "user", "content": QUESTION}]
         options: dict[str, Any] = {
             "model": model,
@@ -247,14 +249,13 @@ def _litellm(model: str) -> Callable[..., Heard]:
 def _of_litellm(response: Any) -> Heard:
     [choice] = response.choices
     message, usage = choice.message, response.usage
+    calls = message.tool_calls or ()
     details = usage.prompt_tokens_details
     return Heard(
         message.content or "",
         getattr(message, "reasoning_content", None) or "",
-        tuple(
-            (call.id, call.function.name, json.loads(call.function.arguments or "{}"))
-            for call in message.tool_calls or ()
-        ),
+        tuple((call.function.name, json.loads(call.function.arguments or "{}")) for call in calls),
+        tuple(call.id for call in calls),
         (usage.prompt_tokens, usage.completion_tokens),
         (details and details.cached_tokens) or 0,
     )
@@ -317,15 +318,13 @@ def _of_pydantic_ai(response: Any) -> Heard:
     def text(kind: str) -> str:
         return "".join(part.content for part in response.parts if part.part_kind == kind)
 
+    calls = [part for part in response.parts if part.part_kind == "tool-call"]
     usage = response.usage
     return Heard(
         text("text"),
         text("thinking"),
-        tuple(
-            (part.tool_call_id, part.tool_name, part.args_as_dict())
-            for part in response.parts
-            if part.part_kind == "tool-call"
-        ),
+        tuple((call.tool_name, call.args_as_dict()) for call in calls),
+        tuple(call.tool_call_id for call in calls),
         (usage.input_tokens, usage.output_tokens),
         usage.cache_read_tokens,
     )
@@ -346,6 +345,11 @@ class Client:
     dialect: turntape.Dialect
     base: str
     ask: Callable[..., Heard]
+
+    @property
+    def is_official(self) -> bool:
+        """Whether the provider itself makes it."""
+        return self.module in {"anthropic", "google.genai", "openai"}
 
 
 _ANTHROPIC = turntape.Dialect.ANTHROPIC
