@@ -11,8 +11,8 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 # The Cargo profile of the extension: `release` for measurements, `fast` for a quicker build.
 PROFILE ?= release
-# Whether a recorded profile guides the optimisation of the wheel: `auto` where a tool is found that
-# reads what this rustc measures, `1` or not at all, `0` never.
+# Whether a recorded profile guides the optimisation: of the wheel `auto` where a tool is found that
+# reads what this rustc measures, `1` or not at all, `0` never; of the extension only with `1`.
 PGO ?= auto
 # Processes that run the Python tests: a number, `auto` or `0` for none beside the first.
 PYTEST_WORKERS ?= auto
@@ -82,10 +82,12 @@ $(STAMPS)/peers: requirements/peers.txt $(STAMPS)/dependencies
 	@touch $@
 
 # One stamp for each profile, and only the last one built stays: a change of profile rebuilds.
-EXTENSION := $(STAMPS)/extension-$(PROFILE)
+GUIDED := $(filter 1,$(PGO))
+EXTENSION := $(STAMPS)/extension-$(PROFILE)$(if $(GUIDED),-pgo)
 $(EXTENSION): $(RUST_SOURCES) pyproject.toml $(STAMPS)/dependencies
 	@rm -f $(STAMPS)/extension-*
-	PIP_QUIET=1 $(BIN)/maturin develop --profile $(PROFILE)
+	$(if $(GUIDED),tool=$$($(BIN)/python -m benches.profdata); PATH="$$tool:$$PATH") \
+		PIP_QUIET=1 $(BIN)/maturin develop --profile $(PROFILE) $(if $(GUIDED),--pgo)
 	@touch $@
 
 .PHONY: environment build
