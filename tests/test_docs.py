@@ -27,9 +27,11 @@ def test_every_warning_is_explained():
 
 def test_every_error_is_explained():
     families = {turntape.TurntapeError, turntape.StreamError, turntape.OffloadError}
+    # Nothing is in the module before it is named.
+    named = {name: getattr(turntape, name) for name in turntape.__all__}
     errors = {
         name
-        for name, value in vars(turntape).items()
+        for name, value in named.items()
         if isinstance(value, type)
         and issubclass(value, turntape.TurntapeError)
         and value not in families

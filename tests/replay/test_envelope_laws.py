@@ -111,7 +111,7 @@ class Loud(str):
 
     __slots__ = ()
 
-    def replace(self, *_: Any) -> str:  # type: ignore[override]
+    def replace(self, *_: Any) -> str:
         return "replaced"
 
     def __getitem__(self, _: Any) -> str:
