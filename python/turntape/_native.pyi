@@ -63,6 +63,7 @@ __all__ = [
     "read_lines",
     "rounds_are_whole",
     "row_content",
+    "split_elements",
     "split_image_parts",
     "split_json",
     "split_members",
@@ -731,6 +732,13 @@ def split_json(text: str, /) -> tuple[tuple[str, str], ...] | list[str] | str:
 
     Raises:
         ValueError: The text is no JSON (RFC 8259), or nests deeper than 512 levels.
+    """
+
+def split_elements(text: str, /) -> list[str]:
+    """The elements of an array, each as it is written.
+
+    Args:
+        text: A value of a text that was found to be JSON. Nobody looks again.
     """
 
 def split_members(text: str, /) -> dict[str, str] | None:

@@ -57,3 +57,11 @@ pub(crate) fn split_members<'py>(
     }
     Ok(Some(members))
 }
+
+/// The elements of an array; none for anything else.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn split_elements<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+    let elements = Raw::of_valid(text).elements().map(Raw::text);
+    PyList::new(py, elements.collect::<Vec<_>>())
+}

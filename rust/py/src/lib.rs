@@ -69,6 +69,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arguments::check_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(arguments::complete_arguments, module)?)?;
     module.add_function(wrap_pyfunction!(json_in::split_json, module)?)?;
+    module.add_function(wrap_pyfunction!(json_in::split_elements, module)?)?;
     module.add_function(wrap_pyfunction!(json_in::split_members, module)?)?;
     module.add_function(wrap_pyfunction!(
         envelopes::encode_assistant_envelope,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from turntape._native import split_json, split_members
+from turntape._native import split_elements, split_json, split_members
 from turntape.errors import InvalidRequest
 from turntape.wire.json_text import load_json
 
@@ -39,7 +39,7 @@ class Raw:
         text: The value's text, without white space around it.
     """
 
-    __slots__ = ("_key", "_level", "_members", "_parent", "text")
+    __slots__ = ("_key", "_members", "_parent", "text")
 
     def __init__(self, text: str, parent: Raw | None = None, key: str | int | None = None) -> None:
         """Take a value of a text that is JSON.
@@ -53,7 +53,6 @@ class Raw:
         self._parent = parent
         self._key = key
         self._members: dict[str, Raw] | None = None
-        self._level: tuple[tuple[str, str], ...] | list[str] | str | None = None
 
     @property
     def path(self) -> str:
@@ -117,7 +116,7 @@ class Raw:
         """
         if not self.is_object:
             raise self.expected("an object")
-        return list(cast("tuple[tuple[str, str], ...]", self._split()))
+        return list(cast("tuple[tuple[str, str], ...]", split_json(self.text)))
 
     def members(self) -> Mapping[str, Raw]:
         """The members of an object that are not null.
@@ -141,7 +140,7 @@ class Raw:
         """
         if not self.is_list:
             raise self.expected("a list")
-        texts = cast("list[str]", self._split())
+        texts = split_elements(self.text)
         return [Raw(text, self, place) for place, text in enumerate(texts)]
 
     def string(self) -> str:
@@ -204,11 +203,6 @@ class Raw:
         """The members that are not known, as a compact raw object; None where there are none."""
         left = {literal: value for name, literal, value in self.pairs() if name not in known}
         return object_text(left.items()) if left else None
-
-    def _split(self) -> tuple[tuple[str, str], ...] | list[str] | str:
-        if self._level is None:
-            self._level = split_json(self.text)
-        return self._level
 
 
 class Members:
