@@ -110,7 +110,9 @@ def test_every_wire_tells_the_turn(dialect, events, served, target):
     own = served if dialect == target else {}
     again = assemble(decode(encode(events, target, source=dialect, notes=notes), target, **own))
     assert again.complete
-    unsayable = {n.index for n in notes if n.code == "content_unsupported"}
+    # A call that is kept may have lost its further members.
+    lost = [note for note in notes if note.code == "content_unsupported"]
+    unsayable = {note.index for note in lost if "arguments" in note.detail}
     kept = [
         block
         for at, block in enumerate(message.content)
