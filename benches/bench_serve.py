@@ -1,18 +1,21 @@
 """The replay server: requests per second over connections that are kept, and what it adds to its framework.
 
-The ratio is to a Starlette application on the same server that sends the same bytes and looks at nothing. The
-rates are those of this process, in which the clients run too.
+The rates are of the command as a process of its own, its log included; the clients run here. The ratio is to a
+Starlette application on the same server that sends the same bytes and looks at nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from benches import inputs
 from benches.ratio import Target
 from tests.support.http import ASKED, PATHS, connected, request_bytes
 
@@ -40,11 +43,13 @@ END = b"0\r\n\r\n"
 CLIENTS = 50
 SECONDS = 3.0
 
+STREAMS = Path(__file__).parents[1] / "examples" / "streams"
+
 TURNS = {
-    "recorded Chat, as recorded": ("openai-chat", "openai-chat"),
-    "recorded Chat as Anthropic": ("openai-chat", "anthropic"),
-    "recorded Chat as Responses": ("openai-chat", "openai-responses"),
-    "recorded Anthropic as Gemini": ("anthropic", "gemini"),
+    "a recorded turn, as recorded": ("openai-chat.sse", "openai-chat"),
+    "the same as Anthropic": ("openai-chat.sse", "anthropic"),
+    "the same as Responses": ("openai-chat.sse", "openai-responses"),
+    "the same as Gemini": ("openai-chat.sse", "gemini"),
 }
 
 
@@ -67,18 +72,27 @@ def asked(dialect: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Callable[[str], str]]:
-    """The URL of a server that serves the standard stream of a dialect again and again."""
-    threads: dict[str, ServerThread] = {}
+    """The URL of the command that serves a recording again and again."""
+    urls: dict[str, str] = {}
+    with ExitStack() as stack:
 
-    def served(dialect: str) -> str:
-        if dialect not in threads:
-            turn = turn_of("turn", inputs.make(dialect).body)
-            threads[dialect] = ServerThread(Application(TurnLibrary([turn], loop=True)))
-        return threads[dialect].url
+        def served(name: str) -> str:
+            if name not in urls:
+                command = [sys.executable, "-m", "turntape", "serve", str(STREAMS / name)]
+                process = stack.enter_context(
+                    subprocess.Popen(  # noqa: S603 (this interpreter, on this package)
+                        [*command, "--loop", "--tempo", "0", "--port", "0"],
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL,
+                        encoding="utf-8",
+                    )
+                )
+                stack.callback(process.terminate)
+                assert process.stdout is not None
+                urls[name] = process.stdout.readline().strip()
+            return urls[name]
 
-    yield served
-    for thread in threads.values():
-        thread.stop()
+        yield served
 
 
 class Bare:
@@ -105,16 +119,17 @@ def test_requests_per_second(meter: Meter, served: Callable[[str], str], what: s
 
     with connected(url) as connection:
         size = exchange(connection, request)
-    note = f"{CLIENTS} connections, {size:,} bytes each"
+    note = f"{CLIENTS} connections, {size:,} bytes an answer"
     meter.note(f"served: {what}", meter.once(rate), RATE, note)
 
 
-def test_beside_the_framework_alone(meter: Meter, served: Callable[[str], str]) -> None:
-    body = inputs.make("openai-chat").body
+def test_beside_the_framework_alone(meter: Meter) -> None:
+    body = (STREAMS / "openai-chat.sse").read_bytes()
     request = asked("openai-chat")
-    bare = ServerThread(Bare(body))
+    library = TurnLibrary([turn_of("turn", body)], loop=True)
+    replay, bare = ServerThread(Application(library)), ServerThread(Bare(body))
     try:
-        with connected(served("openai-chat")) as ours, connected(bare.url) as theirs:
+        with connected(replay.url) as ours, connected(bare.url) as theirs:
             meter.compare(
                 "served: the replay server beside bare Starlette",
                 lambda: exchange(ours, request),
@@ -122,6 +137,7 @@ def test_beside_the_framework_alone(meter: Meter, served: Callable[[str], str]) 
                 Target(),
             )
     finally:
+        replay.stop()
         bare.stop()
 
 

@@ -10,6 +10,7 @@ says the turn there in that provider's dialect. The last call meets a provider t
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anthropic
 import openai
@@ -49,11 +50,10 @@ def ask_anthropic(server: ReplayServer) -> None:
 def ask_google(server: ReplayServer) -> None:
     """Ask Gemini without a stream."""
     options = genai.types.HttpOptions(base_url=server.base_url_for("google-genai"))
-    client = genai.Client(api_key=KEY, http_options=options)
+    # Its types are partly unknown.
+    client: Any = genai.Client(api_key=KEY, http_options=options)
     response = client.models.generate_content(model="gemini-demo", contents=QUESTION)
-    candidates = response.candidates or []
-    content = candidates[0].content if candidates else None
-    parts = (content.parts if content else None) or []
+    parts = response.candidates[0].content.parts
     texts = [part.text for part in parts if part.text]
     calls = [part.function_call.name for part in parts if part.function_call]
     print("google-genai", "".join(texts), calls)

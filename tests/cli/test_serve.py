@@ -10,8 +10,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.http import ask, connected
+from tests.support.http import ask, connected, request_bytes
 from tests.support.samples import CHAT
+
+from turntape.serving.framing import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -63,8 +65,7 @@ def test_a_second_signal_does_not_wait_for_answers(tmp_path):
     (tmp_path / "rain.sse").write_text(CHAT)
     with serving(tmp_path, "--tempo", "0.001") as (process, url), connected(url) as connection:
         connection.sendall(
-            b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 64\r\n\r\n"
-            b'{"model":"m","stream":true,"messages":[]}'.ljust(64)
+            request_bytes("/v1/chat/completions", b'{"model":"m","stream":true,"messages":[]}')
         )
         assert connection.recv(12) == b"HTTP/1.1 200"
         process.send_signal(signal.SIGINT)
@@ -79,11 +80,7 @@ def test_options_reach_the_server(tmp_path):
     with serving(tmp_path, *options) as (_, url):
         for _ in range(2):
             reply = ask(url, "openai-chat", stream=True)
-            assert (
-                reply.body
-                == "".join(CHAT.partition("\n\n")[:2]).encode()
-                + (CHAT.partition("\n\n")[2].partition("\n\n")[0] + "\n\n").encode()
-            )
+            assert reply.body == b"".join(list(pieces_of(CHAT.encode(), "sse"))[:2])
             assert {len(chunk) for chunk in reply.chunks[:-1]} == {7}
             assert reply.whole
     with serving(tmp_path, "--error-at", "0", "--error-status", "503", "--dialect", "gemini") as (
@@ -99,12 +96,12 @@ def test_options_reach_the_server(tmp_path):
     [
         (["none.sse"], 2, "none.sse: there is no such file or folder"),
         (["rain.sse", "--cut-at", "soon"], 2, "'soon' is no place to cut"),
-        (["rain.sse", "--tempo", "nan"], 2, "the tempo is a number"),
+        (["rain.sse", "--tempo", "inf"], 2, "the tempo is a number"),
         (["rain.sse", "--host", "0.0.0.0"], 2, "--allow-remote says that this is meant"),  # noqa: S104
         (["rain.sse", "--record", "no/such/folder"], 1, "cannot be written: No such file"),
         (["rain.sse", "README.md"], 1, "README: no recorded turn: nothing in the body tells"),
         (["empty"], 1, "there is no recorded turn to serve"),
-        (["rain.sse", "--host", "no host"], 1, "cannot listen at no host"),
+        (["rain.sse", "--host", "no host", "--allow-remote"], 1, "cannot listen at no host"),
     ],
 )
 def test_what_it_refuses(run, tmp_path, monkeypatch, arguments, status, said):

@@ -21,7 +21,7 @@ from turntape import (
 )
 
 if TYPE_CHECKING:
-    from turntape import StreamEvent
+    from turntape import StopReason, StreamEvent
 
 peers = pytest.importorskip("tests.corpus.peers", exc_type=ImportError)
 
@@ -48,7 +48,7 @@ ARGUMENTS = ['{"grams": 12}', '{"box": "b"}']
 TOKENS = Usage(10, 20, 3, 4, 1, 5)
 
 
-def turn(reason="tool_use"):
+def turn(reason: StopReason = "tool_use") -> list[StreamEvent]:
     calls = CALLS if reason == "tool_use" else []
     return [*SPEECH, *calls, TOKENS, MessageStop(reason, None, "message_stop")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.support.encoded import is_json_object
 from tests.support.encoding_table import TARGETS
 from tests.support.vectors import STREAMS, body_of, cases
 
@@ -102,6 +103,13 @@ def in_one_place(content):
     return speech, [name for kind, name in pieces if kind == "call"]
 
 
+def can_say(block, target):
+    """Tell whether a wire has a call: Gemini none whose arguments are no object, or a very deep one."""
+    text = block.arguments.strip() if isinstance(block, ToolUse) else ""
+    is_flat = text.count("{") + text.count("[") < 500
+    return target != Dialect.GEMINI or not text or (is_flat and is_json_object(text))
+
+
 @all_turns
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_wire_tells_the_turn(dialect, events, served, target):
@@ -110,12 +118,7 @@ def test_every_wire_tells_the_turn(dialect, events, served, target):
     own = served if dialect == target else {}
     again = assemble(decode(encode(events, target, source=dialect, notes=notes), target, **own))
     assert again.complete
-    unsayable = {n.index for n in notes if n.code == "content_unsupported"}
-    kept = [
-        block
-        for at, block in enumerate(message.content)
-        if not (isinstance(block, ToolUse) and at in unsayable and target == Dialect.GEMINI)
-    ]
+    kept = [block for block in message.content if can_say(block, target)]
     assert in_one_place(again.content) == in_one_place(kept)
     if not any(note.code == "reason_mapped" for note in notes):
         assert again.stop_reason == message.stop_reason
@@ -130,9 +133,8 @@ def test_every_wire_tells_the_turn_in_a_body(dialect, events, served, target):
     notes: list[turntape.ReplayNote] = []
     own = served if dialect == target else {}
     again = parse_response(format_response(message, target, notes=notes), target, **own)
-    if target == Dialect.GEMINI and any(n.code == "content_unsupported" for n in notes):
-        return
-    assert in_one_place(again.content) == in_one_place(message.content)
+    kept = [block for block in message.content if can_say(block, target)]
+    assert in_one_place(again.content) == in_one_place(kept)
     if not any(note.code == "reason_mapped" for note in notes):
         assert again.stop_reason == message.stop_reason
 
@@ -144,4 +146,6 @@ def test_a_turn_without_its_stop_is_cut(dialect, events, served, target):
     body = encode(events[:-1], target, source=dialect)
     with pytest.raises(turntape.TruncatedStream) as caught:
         decode(body, target)
-    assert not caught.value.partial.complete
+    partial = caught.value.partial
+    assert partial is not None
+    assert not partial.complete

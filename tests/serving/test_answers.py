@@ -249,6 +249,18 @@ def test_closing_ends_answers_that_are_being_sent(streams, caplog):
         pass
 
 
+def test_closing_does_not_wait_for_a_client_that_never_reads(caplog):
+    server = ReplayServer()
+    server.add("It rains in Oslo. " * 500_000)
+    asked = json.dumps(ASKED["openai-chat"]).encode()
+    with connected(server.url) as connection:
+        connection.sendall(request_bytes(PATHS["openai-chat", False], asked))
+        wait_until(lambda: server.requests)
+        server.close()
+        assert not read_reply(connection).whole
+    assert caplog.messages == []
+
+
 def test_closing_leaves_no_thread():
     before = threading.active_count()
     for _ in range(3):

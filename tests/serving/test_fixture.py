@@ -113,7 +113,9 @@ def asked(server, text, dialect="anthropic"):
     reply = ask(server.url, dialect, stream=False, messages=[{"role": "user", "content": text}])
     if reply.status != 200:
         return reply.status
-    return turntape.parse_response(reply.body, dialect).content[0].text
+    (block,) = turntape.parse_response(reply.body, dialect).content
+    assert isinstance(block, turntape.Text)
+    return block.text
 
 
 def test_turns_for_some_requests_alone(replay_server):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.support.samples import ANTHROPIC, CHAT
@@ -23,24 +24,32 @@ from turntape import (
     UnreadableRecording,
     Usage,
 )
-from turntape.serving.loading import load
-from turntape.serving.turns import turn_of
+from turntape.serving import loading, turns
 
 
-def names(turns):
-    return [turn.name for turn in turns]
+# What a turn is made of may be None in general, and is not here.
+def load(paths: Any, dialect: Any = None) -> Any:
+    return loading.load(paths, dialect)
+
+
+def turn_of(name: str, content: Any, dialect: Any = None) -> Any:
+    return turns.turn_of(name, content, dialect)
+
+
+def names(loaded):
+    return [turn.name for turn in loaded]
 
 
 def test_every_bundled_stream_is_a_turn(streams):
-    turns = {turn.name: turn for turn in load([streams])}
-    assert {turn.recording.form for turn in turns.values()} == {"sse", "array", "event-stream"}
-    for name, turn in turns.items():
+    loaded = {turn.name: turn for turn in load([streams])}
+    assert {turn.recording.form for turn in loaded.values()} == {"sse", "array", "event-stream"}
+    for name, turn in loaded.items():
         (path,) = streams.glob(f"{name}.*")
         assert turn.recording.body == path.read_bytes()
         assert turn.said.complete == (name not in {"overloaded", "truncated"})
-    assert turns["bedrock"].recording.dialect is Dialect.BEDROCK_CONVERSE
-    assert turns["overloaded"].said.failure.kind == "overloaded_error"
-    assert isinstance(turns["truncated"].said.damage, turntape.TruncatedStream)
+    assert loaded["bedrock"].recording.dialect is Dialect.BEDROCK_CONVERSE
+    assert loaded["overloaded"].said.failure.kind == "overloaded_error"
+    assert isinstance(loaded["truncated"].said.damage, turntape.TruncatedStream)
 
 
 def test_a_body_that_was_not_streamed(tmp_path):

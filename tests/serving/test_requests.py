@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
@@ -19,6 +20,9 @@ from turntape.serving.library import TurnLibrary
 from turntape.serving.turns import turn_of
 from turntape.testing import ReplayServer
 
+if TYPE_CHECKING:
+    from turntape.serving.arrivals import RecordedRequest
+
 DIALECTS = list(ASKED)
 
 
@@ -31,7 +35,7 @@ def fault(reply, dialect):
 
 def test_every_path_is_served_without_a_socket():
     turn = turn_of("t", CHAT.encode())
-    requests = []
+    requests: list[RecordedRequest] = []
     application = Application(TurnLibrary([turn], loop=True), record=requests.append)
     client = TestClient(application.asgi)
     for endpoint in ENDPOINTS:

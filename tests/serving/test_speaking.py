@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from tests.support.http import ASKED, ask, send
@@ -35,12 +36,10 @@ def said(message):
 def test_a_turn_says_the_same_everywhere(replay_server, streams, recorded, dialect, stream):
     body = (streams / RECORDED[recorded]).read_bytes()
     replay_server.add(body)
-    reply = ask(
-        replay_server.url,
-        dialect,
-        stream=stream,
-        **({"stream_options": {"include_usage": True}} if dialect == "openai-chat" else {}),
-    )
+    options: dict[str, Any] = {}
+    if dialect == "openai-chat":
+        options["stream_options"] = {"include_usage": True}
+    reply = ask(replay_server.url, dialect, stream=stream, **options)
     assert (reply.status, reply.whole) == (200, True)
     read = turntape.decode_message if stream else turntape.parse_response
     message = read(reply.body, dialect)
@@ -65,7 +64,9 @@ def test_an_array_of_any_turn(replay_server, streams, recorded):
 @pytest.mark.parametrize("wanted", [True, False, None])
 def test_usage_is_told_where_chat_is_asked_for_it(replay_server, wanted):
     replay_server.add([*turn_events_with_usage()])
-    options = {} if wanted is None else {"stream_options": {"include_usage": wanted}}
+    options: dict[str, Any] = {}
+    if wanted is not None:
+        options["stream_options"] = {"include_usage": wanted}
     reply = ask(replay_server.url, "openai-chat", stream=True, **options)
     usage = turntape.decode_message(reply.body, "openai-chat").usage
     assert usage == (Usage(9, 3) if wanted else None)
@@ -109,7 +110,9 @@ def test_a_turn_that_was_cut_is_cut_in_every_dialect(replay_server, streams, dia
     assert (reply.status, reply.whole) == (200, False)
     with pytest.raises(TruncatedStream) as caught:
         turntape.decode(reply.body, dialect)
-    assert not caught.value.partial.complete
+    partial = caught.value.partial
+    assert partial is not None
+    assert not partial.complete
     assert not any(isinstance(event, MessageStop) for event in caught.value.events)
     reply = ask(replay_server.url, dialect, stream=False)
     assert (reply.status, reply.whole) == (200, False)
@@ -136,7 +139,7 @@ def test_a_turn_that_failed_fails_in_every_dialect(replay_server, streams, diale
     assert (again.message, again.kind) == (failure.message, failure.kind)
     assert not again.before_content
     reply = ask(replay_server.url, dialect, stream=False)
-    assert reply.status == 529
+    assert reply.status == {"anthropic": 529}.get(dialect, 503)
     with pytest.raises(ProviderError, match=failure.message):
         turntape.parse_response(reply.body, dialect)
 
@@ -149,7 +152,7 @@ def failure_of(body, dialect):
 
 @pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("dialect", ASKED)
-@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize("after", [1, 2])
 def test_an_error_after_some_events(replay_server, streams, recorded, dialect, after):
     body = (streams / RECORDED[recorded]).read_bytes()
     replay_server.add(body, name="whole")

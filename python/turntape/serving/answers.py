@@ -106,10 +106,7 @@ class Speaker:
 def _said(
     turn: Turn, dialect: Dialect, form: AnswerForm, *, usage: bool, model: str | None
 ) -> Answer:
-    said = turn.said
-    if said is None:  # a turn says something, or is a failure
-        raise Refusal(500, f"the turn {turn.name!r} is empty")
-    recording = turn.recording
+    said, recording = turn.said, turn.recording
     if recording is not None and recording.dialect is dialect:
         answer = _recorded(recording, said, form)
         if answer is not None:

@@ -90,7 +90,7 @@ def _read(path: Path) -> bytes:
 
 
 def _log_damage(turn: Turn) -> None:
-    if turn.said is not None and turn.said.damage is not None:
+    if turn.said.damage is not None:
         logger.warning("%s breaks off, and is served so: %s", turn.name, turn.said.damage)
 
 

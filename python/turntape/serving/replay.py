@@ -13,7 +13,7 @@ from turntape.serving.loading import load
 from turntape.serving.matching import latest
 from turntape.serving.playback import CutAt, Playback
 from turntape.serving.server import LOOPBACK, ServerThread
-from turntape.serving.turns import Failure, Turn, turn_of
+from turntape.serving.turns import Failure, failing_turn, turn_of
 from turntape.wire.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -243,9 +243,8 @@ class ReplayServer:
         if not 400 <= status <= 599:  # noqa: PLR2004 (the statuses that are errors)
             raise ValueError("the status of an error is 400 to 599")
         failure = Failure(status, message, kind, tuple((headers or {}).items()))
-        self._library.add(
-            Turn(name or self._free_name(), None, failure=failure, condition=_condition(when))
-        )
+        turn = failing_turn(name or self._free_name(), failure)
+        self._library.add(replace(turn, condition=_condition(when)))
 
     def clear(self) -> None:
         """Forget all turns and all requests."""

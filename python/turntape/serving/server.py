@@ -77,8 +77,11 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         OSError: It cannot be bound.
     """
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+    )[0]
+    # With the protocol said: asyncio looks at it before it has small pieces sent without a delay.
+    bound = socket.socket(family, kind, protocol)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
@@ -155,8 +158,16 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let answers end that are being sent, for the time that they are given."""
         loop = asyncio.get_running_loop()
-        loop.call_later(self._grace, self._application.break_off)
+        loop.call_later(self._grace, self._break_off)
         await super().shutdown(sockets)
+
+    def _break_off(self) -> None:
+        """End all answers, also those that were made and that nobody reads."""
+        self._application.break_off()
+        for connection in list(self.server_state.connections):
+            transport: asyncio.Transport | None = getattr(connection, "transport", None)
+            if transport is not None:
+                transport.abort()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -177,7 +188,7 @@ class Server(uvicorn.Server):
     def _take_signal(self, _number: int, _frame: object) -> None:
         if self.should_exit:
             self.force_exit = True
-            self._application.break_off()
+            self._break_off()
         self.stop()
 
 

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from turntape.serving.framing import Form
     from turntape.serving.playback import Playback
 
-__all__ = ["Content", "Failure", "Recording", "Said", "Turn", "message_of", "turn_of"]
+__all__ = [
+    "Content",
+    "Failure",
+    "Recording",
+    "Said",
+    "Turn",
+    "failing_turn",
+    "message_of",
+    "turn_of",
+]
 
 Content: TypeAlias = (
     bytes
@@ -106,7 +115,7 @@ class Turn:
 
     Attributes:
         name: By which a request can ask for it.
-        said: What it says; None where it is a failure.
+        said: What it says; nothing where it is a failure.
         recording: Its bytes; None where it was stored as a message.
         failure: The HTTP error that it is; None where it is none.
         asked: What the model was asked, the whole history; None where nobody knows.
@@ -115,7 +124,7 @@ class Turn:
     """
 
     name: str
-    said: Said | None
+    said: Said
     recording: Recording | None = None
     failure: Failure | None = None
     asked: tuple[HistoryItem, ...] | None = None
@@ -125,8 +134,13 @@ class Turn:
     @property
     def model(self) -> str | None:
         """The model that it names."""
-        first = self.said.events[0] if self.said is not None and self.said.events else None
+        first = self.said.events[0] if self.said.events else None
         return first.model if isinstance(first, MessageStart) else None
+
+
+def failing_turn(name: str, failure: Failure) -> Turn:
+    """Make a turn that is an HTTP error."""
+    return Turn(name, Said((), None, None, None), failure=failure)
 
 
 def turn_of(name: str, content: Content, dialect: Dialect | str | None = None) -> Turn:

@@ -61,7 +61,7 @@ pub(crate) fn fault_of(error: &Bound<'_, PyAny>) -> PyResult<ErrorDocument> {
         return Ok(fault);
     }
     let py = error.py();
-    // Written out, an exception may say more than its message.
+    // A `ProviderError` shows its kind and status before the provider's words, which have places of their own.
     if let Some(message) = error.getattr_opt(intern!(py, "message"))?
         && let Ok(message) = message.extract::<String>()
     {
