@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,6 +56,13 @@ def no_network() -> Iterator[None]:
     assert not asked
 
 
+def _collect() -> None:
+    """Let go here, unheard, what clients leave open: found later, it would fail somebody else's test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
 @pytest.fixture(scope="module")
 def server():
     """A replay server for all tests of a module: each clears it first."""
@@ -62,3 +72,8 @@ def server():
 
     with ReplayServer() as server:
         yield server
+    # LiteLLM keeps its clients for an hour.
+    litellm: Any = sys.modules.get("litellm")
+    if litellm is not None:
+        litellm.in_memory_llm_clients_cache.flush_cache()
+    _collect()

@@ -263,6 +263,7 @@ def _of_litellm(response: Any) -> Heard:
 
 def _pydantic_ai(kind: str) -> Callable[..., Heard]:
     def ask(base_url: str, *, stream: bool) -> Heard:
+        import httpx2
         from pydantic_ai.direct import model_request, model_request_stream
         from pydantic_ai.messages import ModelRequest
         from pydantic_ai.models import ModelRequestParameters
@@ -276,40 +277,42 @@ def _pydantic_ai(kind: str) -> Callable[..., Heard]:
         messages: Any = [ModelRequest.user_text_prompt(QUESTION)]
 
         async def request() -> Any:
-            model = _pydantic_ai_model(kind, base_url)
-            if not stream:
-                return await model_request(model, messages, model_request_parameters=parameters)
-            async with model_request_stream(
-                model, messages, model_request_parameters=parameters
-            ) as events:
-                async for _ in events:
-                    pass
-                return events.get()
+            # A client of its own, because the one that it keeps belongs to the event loop before.
+            async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http_client:
+                model = _pydantic_ai_model(kind, base_url, http_client)
+                if not stream:
+                    return await model_request(model, messages, model_request_parameters=parameters)
+                async with model_request_stream(
+                    model, messages, model_request_parameters=parameters
+                ) as events:
+                    async for _ in events:
+                        pass
+                    return events.get()
 
         return _of_pydantic_ai(asyncio.run(request()))
 
     return ask
 
 
-def _pydantic_ai_model(kind: str, base_url: str) -> Any:
+def _pydantic_ai_model(kind: str, base_url: str, http_client: Any) -> Any:
     match kind:
         case "anthropic":
             from pydantic_ai.models.anthropic import AnthropicModel
             from pydantic_ai.providers.anthropic import AnthropicProvider
 
-            anthropic = AnthropicProvider(base_url=base_url, api_key=KEY)
+            anthropic = AnthropicProvider(base_url=base_url, api_key=KEY, http_client=http_client)
             return AnthropicModel("claude-demo", provider=anthropic)
         case "google":
             from pydantic_ai.models.google import GoogleModel
             from pydantic_ai.providers.google import GoogleProvider
 
-            google = GoogleProvider(base_url=base_url, api_key=KEY)
+            google = GoogleProvider(base_url=base_url, api_key=KEY, http_client=http_client)
             return GoogleModel("gemini-demo", provider=google)
         case _:
             from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
             from pydantic_ai.providers.openai import OpenAIProvider
 
-            openai = OpenAIProvider(base_url=base_url, api_key=KEY)
+            openai = OpenAIProvider(base_url=base_url, api_key=KEY, http_client=http_client)
             cls = OpenAIChatModel if kind == "openai-chat" else OpenAIResponsesModel
             return cls("gpt-demo", provider=openai)
 
