@@ -45,6 +45,19 @@ def test_each_piece_of_a_stream_holds_one_event(lines, end):
         assert count_events(pieces[:-1], "sse") == sum(events[:-1])
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_each_event_is_a_piece(end, mark):
+    events = [
+        mark + b"data: 1" + end * 2,
+        b"data: 2" + end * 2,
+        b": note" + end * 2 + b"event: x" + end + b"data: 3" + end * 3,
+        b"data: 4" + end * 2,
+    ]
+    assert list(pieces_of(b"".join(events), "sse")) == events
+    assert count_events(events, "sse") == len(events)
+
+
 @given(payloads, st.sampled_from([",", ",\r\n", "\n,\n"]), st.sampled_from([None, 1]))
 def test_the_pieces_of_an_array_are_the_array(payloads, comma, indent):
     text = "[" + comma.join(json.dumps(one, indent=indent) for one in payloads) + "]\n"

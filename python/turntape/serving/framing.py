@@ -23,7 +23,7 @@ AWS, or one JSON object, which is a response that was not streamed."""
 
 # Lines end with CRLF, LF or CR, and none of the groups gives back the CR of a CRLF for another end.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)+")
-_HAS_DATA = re.compile(rb"(?:^|[\r\n])data")
+_HAS_DATA = re.compile(rb"(?:^(?:\xef\xbb\xbf)?|[\r\n])data")
 
 _WHITE = " \t\r\n"
 _BETWEEN = " \t\r\n,"
@@ -72,7 +72,8 @@ def count_events(pieces: Iterable[bytes], form: Form) -> int:
 def _sse_pieces(body: bytes) -> Iterator[bytes]:
     start = 0
     for match in _BLANK_LINE.finditer(body):
-        if _HAS_DATA.search(body, start, match.start()):
+        # The line end before it shows where its first line begins: there is no ``^`` in mid-stream.
+        if _HAS_DATA.search(body, max(start - 1, 0), match.start()):
             yield body[start : match.end()]
             start = match.end()
     if start < len(body):
