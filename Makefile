@@ -86,8 +86,7 @@ GUIDED := $(filter 1,$(PGO))
 EXTENSION := $(STAMPS)/extension-$(PROFILE)$(if $(GUIDED),-pgo)
 $(EXTENSION): $(RUST_SOURCES) pyproject.toml $(STAMPS)/dependencies
 	@rm -f $(STAMPS)/extension-*
-	$(if $(GUIDED),tool=$$($(BIN)/python -m benches.profdata); PATH="$$tool:$$PATH") \
-		PIP_QUIET=1 $(BIN)/maturin develop --profile $(PROFILE) $(if $(GUIDED),--pgo)
+	$(if $(GUIDED),tool=$$($(BIN)/python -m benches.profdata); PATH="$$tool:$$PATH" MATURIN_PGO=1) PIP_QUIET=1 $(BIN)/maturin develop --profile $(PROFILE)
 	@touch $@
 
 .PHONY: environment build
