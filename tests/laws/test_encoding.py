@@ -104,9 +104,6 @@ def test_a_body_says_what_the_stream_says(target, events):
     codes = {note.code for note in notes} - {"blocks_merged"}
     # A message does not hold the facts beside its content.
     told = {code for code, _ in wanted.notes - {("content_unsupported", None)}}
-    if target is Dialect.OPENAI_CHAT and message.stop_reason == "refusal":
-        # Beside calls the finish reason is that of calls, which may be noted: the refusal itself is kept.
-        codes -= {"reason_mapped"}
     assert codes == told - {"blocks_merged"}
 
 
@@ -163,8 +160,7 @@ def test_a_failure_is_told_in_the_form_of_the_provider(target, events, data, kin
     assert caught.value.kind == kind
     assert caught.value.message == message
     assert not any(isinstance(event, MessageStop) for event in caught.value.events)
-    # Chat has a type beside the kind, which may tell of a fault of the server.
-    if status is None and (kind != "odd" or target is not Dialect.OPENAI_CHAT):
+    if status is None:
         assert caught.value.retryable == (kind != "odd")
     if target is Dialect.GEMINI and status is not None:
         # The others need not have a place for it within a stream.

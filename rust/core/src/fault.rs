@@ -82,6 +82,7 @@ pub fn write_document(
     status: Option<u16>,
     out: &mut String,
 ) {
+    let told = status;
     let status = response_status(dialect, kind, status);
     let kind = if is_name(kind) { kind } else { UNNAMED };
     let literal = |open: &str, text: &str, out: &mut String| {
@@ -95,12 +96,15 @@ pub fn write_document(
             out.push_str("}}");
         }
         Dialect::OpenAiChat | Dialect::OpenAiResponses => {
-            // What is no type of theirs is the code, beside the type that goes with the status.
+            // What is no type of theirs is the code, beside the type that goes with the status. Without
+            // one it stands for both, as OpenAI's `insufficient_quota` does: a type that was made up
+            // could say that trying again helps.
             let is_type = kind.ends_with("_error");
-            let kind_of_status = match status {
-                429 => "rate_limit_error",
-                500.. => "server_error",
-                _ => "invalid_request_error",
+            let kind_of_status = match told {
+                Some(429) => "rate_limit_error",
+                Some(500..) => "server_error",
+                Some(_) => "invalid_request_error",
+                None => kind,
             };
             literal(r#"{"error":{"message":"#, message, out);
             let shown = if is_type { kind } else { kind_of_status };

@@ -392,7 +392,10 @@ impl Voice for OpenAiChat {
         let mut stop = whole.stop();
         if spoken.is_refusal {
             // The member says so; the word is that of a plain end.
-            stop.reason = StopReason::EndTurn;
+            stop.reason = match turn.calls {
+                0 => StopReason::EndTurn,
+                _ => StopReason::ToolUse,
+            };
         }
         optional(turn.stop_word(stop.reason, stop.raw, reads, word), out);
         plain("}]", out);
