@@ -50,6 +50,7 @@ __all__ = [
     "encode_response",
     "encode_sse",
     "encode_tool_envelope",
+    "error_document",
     "explain_not_canonical",
     "extra_content_text",
     "has_image_parts",

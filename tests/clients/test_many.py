@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from turntape.testing import ReplayServer
 
 CLIENTS = 200
-SECONDS = 120
+SECONDS = 200
 SPOKEN = [wire for wire in WIRES if wire != "bedrock-converse"]
 
 

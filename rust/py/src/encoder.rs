@@ -20,7 +20,7 @@ pub(crate) fn settings(
     source: Option<&Bound<'_, PyAny>>,
     created: u64,
     include_usage: bool,
-    reasoning_field: String,
+    reasoning_field: &str,
     id: Option<String>,
     model: Option<String>,
 ) -> PyResult<Settings> {
@@ -28,7 +28,7 @@ pub(crate) fn settings(
         source: source.map(dialect_of).transpose()?,
         created,
         include_usage,
-        reasoning_field,
+        reasoning_field: reasoning_field.to_owned(),
         id,
         model,
     })
@@ -103,13 +103,13 @@ pub(crate) struct StreamEncoder {
 #[pymethods]
 impl StreamEncoder {
     #[new]
-    #[pyo3(signature = (dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None))]
+    #[pyo3(signature = (dialect, *, source = None, created = 0, include_usage = true, reasoning_field = "reasoning_content", response_id = None, model = None))]
     fn new(
         dialect: &Bound<'_, PyAny>,
         source: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = number)] created: u64,
         include_usage: bool,
-        reasoning_field: String,
+        reasoning_field: &str,
         response_id: Option<String>,
         model: Option<String>,
     ) -> PyResult<Self> {
@@ -184,7 +184,7 @@ impl StreamEncoder {
 
 /// Say a whole turn as a provider's stream.
 #[pyfunction]
-#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None, notes = None))]
+#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = "reasoning_content", response_id = None, model = None, notes = None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "the keyword arguments of one Python signature"
@@ -195,7 +195,7 @@ pub(crate) fn encode<'py>(
     source: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = number)] created: u64,
     include_usage: bool,
-    reasoning_field: String,
+    reasoning_field: &str,
     response_id: Option<String>,
     model: Option<String>,
     notes: Option<&Bound<'py, PyAny>>,
@@ -221,7 +221,7 @@ pub(crate) fn encode<'py>(
 
 /// Say a whole turn as the body of a response that is not streamed.
 #[pyfunction]
-#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None, notes = None))]
+#[pyo3(signature = (events, dialect, *, source = None, created = 0, include_usage = true, reasoning_field = "reasoning_content", response_id = None, model = None, notes = None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "the keyword arguments of one Python signature"
@@ -232,7 +232,7 @@ pub(crate) fn encode_response<'py>(
     source: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = number)] created: u64,
     include_usage: bool,
-    reasoning_field: String,
+    reasoning_field: &str,
     response_id: Option<String>,
     model: Option<String>,
     notes: Option<&Bound<'py, PyAny>>,

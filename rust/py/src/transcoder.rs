@@ -56,7 +56,7 @@ impl Joint {
 #[pymethods]
 impl Transcoder {
     #[new]
-    #[pyo3(signature = (source, target, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None, created = 0, include_usage = true, reasoning_field = String::from("reasoning_content"), response_id = None, model = None))]
+    #[pyo3(signature = (source, target, *, choice = 0, eof = "flush", max_event_bytes = None, strict = false, server_tools = None, name_map = None, vendor = None, created = 0, include_usage = true, reasoning_field = "reasoning_content", response_id = None, model = None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the keyword arguments of one Python signature"
@@ -73,7 +73,7 @@ impl Transcoder {
         vendor: Option<String>,
         #[pyo3(from_py_with = number)] created: u64,
         include_usage: bool,
-        reasoning_field: String,
+        reasoning_field: &str,
         response_id: Option<String>,
         model: Option<String>,
     ) -> PyResult<Self> {
