@@ -18,6 +18,7 @@ if not EXAMPLES.is_dir():
 PRINTS = {
     "demo.py": "turntape.decode_message(body",
     "offload.py": "refused: PathEscape",
+    "replay_server.py": "lost the connection after",
     "replay_to_another_provider.py": "POST /v1/messages",
     "tape.py": "At 14:10, from pier 2.",
 }

@@ -533,6 +533,33 @@ fn events_out_of_order_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn a_text_that_begins_with_its_signature_is_a_text_in_a_body() {
+    let events = log(&[
+        Event::TextDelta { index: 0, text: "" },
+        Event::SignatureDelta {
+            index: 0,
+            signature: "sig",
+        },
+        Event::TextDelta {
+            index: 0,
+            text: "Hi",
+        },
+        Event::ContentBlockStop { index: 0 },
+        Event::MessageStop {
+            stop_reason: StopReason::EndTurn,
+            raw_reason: None,
+            terminal: Terminal::FinishReason,
+        },
+    ]);
+    let (body, _) = response(Dialect::Gemini, Settings::default(), events.iter()).expect("a turn");
+    let body = String::from_utf8(body).expect("JSON");
+    assert!(
+        body.contains(r#"{"text":"Hi","thoughtSignature":"sig"}"#),
+        "{body}"
+    );
+}
+
+#[test]
 fn what_has_to_be_json_is_checked() {
     for json in ["", "{", "[1,]", "nope"] {
         let mut encoder =

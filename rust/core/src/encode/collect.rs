@@ -49,8 +49,15 @@ impl Voice for Collector {
         self.kinds.push(opening.kind());
         self.places.insert(index, place);
         match opening {
-            // They open at their first piece.
-            Opening::Text | Opening::Thinking => {}
+            // Whatever they begin with, a signature or a citation, they are what they were opened as.
+            Opening::Text => self.apply(Event::TextDelta {
+                index: place,
+                text: "",
+            }),
+            Opening::Thinking => self.apply(Event::ThinkingDelta {
+                index: place,
+                text: "",
+            }),
             Opening::Tool { id, name, extra } => {
                 turn.calls += 1;
                 self.apply(Event::ToolUseStart {
