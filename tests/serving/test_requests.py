@@ -90,12 +90,15 @@ def test_a_body_that_no_provider_takes(replay_server, dialect, body):
         ("/", {}, "openai-chat"),
         ("/%0aforged%20line", {}, "openai-chat"),
         ("//v1/messages", {}, "anthropic"),
+        ("/v1/messages/", {}, "anthropic"),
+        ("/v1/responses/?key=secret", {}, "openai-responses"),
     ],
 )
 def test_an_unknown_path(replay_server, caplog, path, headers, dialect):
     reply = send(replay_server.url, path, {}, headers)
     assert reply.status == 404
     assert "is served here" in fault(reply, dialect).message
+    assert replay_server.requests[0].error
     (line,) = caplog.messages
     assert "\n" not in line
     assert "secret" not in line + reply.body.decode()

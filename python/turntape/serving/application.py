@@ -99,6 +99,8 @@ class Application:
             ],
             exception_handlers={HTTPException: self._no_path, Exception: self._broken},
         )
+        # No provider has its paths with a slash behind them too.
+        self.asgi.router.redirect_slashes = False
 
     @property
     def sending(self) -> int:
