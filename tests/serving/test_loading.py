@@ -184,6 +184,15 @@ def test_what_a_turn_can_be_made_of():
     assert (call.stop_reason, call.complete) == ("tool_use", True)
     assert turn_of("t", Message.assistant("Hi.")).said.message().content == (Text("Hi."),)
     assert turn_of("t", AssistantMessage(content=(Text("H"),))).said.complete is False
-    for nothing in ([1], [Text("a"), turntape.TextDelta(0, "a")], [ToolResult("c1", "x")]):
+    picture = turntape.Image(turntape.UrlSource("https://a.example/b.png"))
+    for nothing in (
+        [1],
+        [Text("a"), turntape.TextDelta(0, "a")],
+        [ToolResult("c1", "x")],
+        None,
+        7,
+        Message.user("Hi."),
+        Message("assistant", (Text("See:"), picture)),
+    ):
         with pytest.raises(TypeError, match="a turn is"):
             turn_of("t", nothing)

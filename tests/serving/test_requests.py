@@ -202,6 +202,18 @@ def test_a_turn_by_its_name(replay_server, streams):
     assert "no turn 'dä': there are ä b/c, chat" in fault(reply, "openai-chat").message
 
 
+def test_a_name_is_taken_as_it_is_and_as_in_a_url(replay_server):
+    for name in ("50%41", "ä (1)"):
+        replay_server.add(name, name=name)
+    for header, name in (("50%41", "50%41"), ("50%2541", "50%41"), ("%C3%A4%20%281%29", "ä (1)")):
+        reply = ask(
+            replay_server.url, "anthropic", stream=False, headers={"x-turntape-turn": header}
+        )
+        assert reply.json()["content"][0]["text"] == name
+        echoed = {"x-turntape-turn": reply.headers["x-turntape-turn"]}
+        assert ask(replay_server.url, "anthropic", stream=False, headers=echoed).body == reply.body
+
+
 def test_no_turn_is_left(replay_server, streams):
     replay_server.add(streams / "anthropic.sse")
     assert ask(replay_server.url, "anthropic", stream=True).status == 200
