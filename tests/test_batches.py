@@ -137,6 +137,14 @@ FAULTS: list[tuple[str, Any, tuple[Any, ...]]] = [
         ("error", "<html>", 502, True),
     ),
     ("openai-chat", {"response": {"status_code": 400, "body": 7}}, ("error", "7", 400, False)),
+    *(
+        (
+            "openai-responses",
+            {"response": {"status_code": 503, **body}, "error": None},
+            ("error", "the response has the status 503, and says no more", 503, True),
+        )
+        for body in ({"body": ""}, {"body": {}}, {"body": None}, {}, {"body": {"error": ""}})
+    ),
     (
         "openai-chat",
         {"response": None, "error": {"code": "batch_expired", "message": "Late"}},
@@ -181,6 +189,7 @@ def test_a_fault_is_handed_over(dialect, line, expected):
         line.get("error"),
         line.get("result"),
         line.get("result", {}).get("error"),
+        line.get("response"),
         (line.get("response") or {}).get("body"),
     )
     assert fault.__traceback__ is None

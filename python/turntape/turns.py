@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turntape._native import assemble, split_json
 from turntape.conversation import Message
-from turntape.errors import IncompleteTurn
+from turntape.errors import EncodeError, IncompleteTurn
 from turntape.events import (
     Citation,
     ContentBlockStop,
@@ -100,6 +100,10 @@ def turn_events(message: AssistantMessage) -> list[StreamEvent]:
     Args:
         message: The message.
 
+    Raises:
+        EncodeError: The ``extra`` of a text is not JSON.
+        UnicodeEncodeError: A call that is not complete holds a lone surrogate.
+
     >>> from turntape import AssistantMessage, Text
     >>> turn_events(AssistantMessage("r1", "m", (Text("Hi"),)))
     [MessageStart(id='r1', model='m'), TextDelta(index=0, text='Hi')]
@@ -156,7 +160,11 @@ def _block_events(index: int, block: AssistantBlock) -> Iterator[StreamEvent]:
 
 
 def _text_events(index: int, block: Text) -> Iterator[StreamEvent]:
-    yield from _item_facts(block.extra)
+    try:
+        facts = list(_item_facts(block.extra))
+    except ValueError as error:
+        raise EncodeError(f"the extra of text block {index} is not JSON: {error}") from None
+    yield from facts
     # Nothing else opens a text block that has neither text nor citations.
     if block.text or not block.citations:
         yield TextDelta(index, block.text)

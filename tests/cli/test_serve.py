@@ -99,7 +99,7 @@ def test_options_reach_the_server(tmp_path):
         (["rain.sse", "--tempo", "inf"], 2, "the tempo is a number"),
         (["rain.sse", "--host", "0.0.0.0"], 2, "--allow-remote says that this is meant"),  # noqa: S104
         (["rain.sse", "--record", "no/such/folder"], 1, "cannot be written: No such file"),
-        (["rain.sse", "README.md"], 1, "README: no recorded turn: nothing in the body tells"),
+        (["rain.sse", "README.md"], 1, "README.md: no recorded turn: nothing in the body tells"),
         (["empty"], 1, "there is no recorded turn to serve"),
         (["rain.sse", "--host", "no host", "--allow-remote"], 1, "cannot listen at no host"),
     ],

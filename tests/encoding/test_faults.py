@@ -63,13 +63,23 @@ def test_each_provider_has_its_own_shape(dialect, status, body):
     assert (found, json.loads(data)) == (status, body)
 
 
-def test_what_is_no_type_of_openai_s_is_the_code():
-    fault = ProviderError("Slow down", kind="RESOURCE_EXHAUSTED")
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        (429, "rate_limit_error"),
+        # Without a status, or with one that is none of a fault, no type is made up.
+        (None, "RESOURCE_EXHAUSTED"),
+        (200, "RESOURCE_EXHAUSTED"),
+        (0, "RESOURCE_EXHAUSTED"),
+    ],
+)
+def test_what_is_no_type_of_openai_s_is_the_code(told, kind):
+    fault = ProviderError("Slow down", kind="RESOURCE_EXHAUSTED", status=told)
     status, body = format_error(fault, "openai-responses")
     assert status == 429
     assert json.loads(body)["error"] == {
         "message": "Slow down",
-        "type": "rate_limit_error",
+        "type": kind,
         "param": None,
         "code": "RESOURCE_EXHAUSTED",
     }

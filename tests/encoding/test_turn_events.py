@@ -14,6 +14,7 @@ from tests.support.vectors import body_of, cases
 from turntape import (
     AssistantMessage,
     ContentBlockStop,
+    EncodeError,
     Extension,
     MessageStart,
     MessageStop,
@@ -25,6 +26,7 @@ from turntape import (
     ToolUse,
     Usage,
     assemble,
+    format_response,
     turn_events,
 )
 
@@ -143,3 +145,13 @@ def test_no_call_becomes_whole():
 def test_other_facts_of_a_text_are_left_out():
     message = AssistantMessage(content=(Text("a", extra='{"id":"m","cache_control":{}}'),))
     assert assemble(turn_events(message)).content == (Text("a", extra='{"id":"m"}'),)
+
+
+@pytest.mark.parametrize("extra", ["nope", "", "[" * 1000, '{"id":"\ud800"}'])
+def test_the_extra_of_a_text_that_is_no_json_is_refused(extra):
+    message = AssistantMessage(
+        content=(Text("a"), Text("b", extra=extra)), stop_reason="end_turn", complete=True
+    )
+    for tell in (turn_events, lambda message: format_response(message, "openai-responses")):
+        with pytest.raises(EncodeError, match="the extra of text block 1 is not JSON: "):
+            tell(message)

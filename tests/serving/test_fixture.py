@@ -150,6 +150,37 @@ def test_a_folder_a_file_and_everything_else_can_be_added(replay_server, streams
         replay_server.fail(200)
 
 
+def test_names_that_are_made_up_are_free_ones(replay_server):
+    replay_server.add("a", name="turn-1")
+    replay_server.add("b")
+    replay_server.fail(429)
+    assert replay_server.unserved == ["turn-1", "turn-2", "turn-3"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"retry-after": 1},
+        {"x-a": "1\r\nx-b: 2"},
+        {"x-a": "20 €"},
+        {"x a": "1"},
+        {"": "1"},
+        {"Content-Length": "3"},
+        {"transfer-encoding": "chunked"},
+    ],
+)
+def test_headers_that_cannot_be_sent(replay_server, headers):
+    with pytest.raises(ValueError, match="no header that can be sent"):
+        replay_server.fail(429, headers=headers)
+    assert replay_server.unserved == []
+
+
+def test_a_failure_with_headers(replay_server):
+    replay_server.fail(429, headers={"Retry-After": "1"})
+    reply = ask(replay_server.url, "anthropic", stream=True)
+    assert (reply.status, reply.headers["retry-after"]) == (429, "1")
+
+
 def test_what_was_asked(replay_server):
     for dialect in ASKED:
         replay_server.add("Hi.")

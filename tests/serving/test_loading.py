@@ -156,11 +156,20 @@ def test_what_is_no_recording_is_passed_over_in_a_folder_and_refused_by_name(tmp
     (tmp_path / "rain.sse").write_text(CHAT)
     with caplog.at_level(logging.WARNING, "turntape.serving"):
         assert names(load([tmp_path])) == ["rain"]
-    for name in ("README", "empty", "cut"):
-        assert f"passed over: {name}: no recorded turn: " in caplog.text
-    for name in ("README.md", "empty.sse", "cut.json", "none.sse"):
-        with pytest.raises(UnreadableRecording):
+    for name in ("README.md", "empty.sse", "cut.json"):
+        assert f"passed over: {tmp_path / name}: no recorded turn: " in caplog.text
+    (tmp_path / "none.jsonl").write_text("\n")
+    for name in ("README.md", "empty.sse", "cut.json", "none.jsonl", "none.sse"):
+        with pytest.raises(UnreadableRecording) as caught:
             list(load([tmp_path / name]))
+        assert caught.value.path == str(tmp_path / name)
+        assert str(caught.value).startswith(f"{tmp_path / name}: ")
+
+
+def test_what_is_no_recording_takes_no_name(tmp_path):
+    (tmp_path / "rain.md").write_text("# Rain\n")
+    (tmp_path / "rain.sse").write_text(CHAT)
+    assert names(load([tmp_path])) == ["rain"]
 
 
 def test_a_body_whose_dialect_has_to_be_told(tmp_path):
@@ -184,6 +193,15 @@ def test_what_a_turn_can_be_made_of():
     assert (call.stop_reason, call.complete) == ("tool_use", True)
     assert turn_of("t", Message.assistant("Hi.")).said.message().content == (Text("Hi."),)
     assert turn_of("t", AssistantMessage(content=(Text("H"),))).said.complete is False
-    for nothing in ([1], [Text("a"), turntape.TextDelta(0, "a")], [ToolResult("c1", "x")]):
+    picture = turntape.Image(turntape.UrlSource("https://a.example/b.png"))
+    for nothing in (
+        [1],
+        [Text("a"), turntape.TextDelta(0, "a")],
+        [ToolResult("c1", "x")],
+        None,
+        7,
+        Message.user("Hi."),
+        Message("assistant", (Text("See:"), picture)),
+    ):
         with pytest.raises(TypeError, match="a turn is"):
             turn_of("t", nothing)

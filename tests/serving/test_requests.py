@@ -90,12 +90,15 @@ def test_a_body_that_no_provider_takes(replay_server, dialect, body):
         ("/", {}, "openai-chat"),
         ("/%0aforged%20line", {}, "openai-chat"),
         ("//v1/messages", {}, "anthropic"),
+        ("/v1/messages/", {}, "anthropic"),
+        ("/v1/responses/?key=secret", {}, "openai-responses"),
     ],
 )
 def test_an_unknown_path(replay_server, caplog, path, headers, dialect):
     reply = send(replay_server.url, path, {}, headers)
     assert reply.status == 404
     assert "is served here" in fault(reply, dialect).message
+    assert replay_server.requests[0].error
     (line,) = caplog.messages
     assert "\n" not in line
     assert "secret" not in line + reply.body.decode()
@@ -197,6 +200,18 @@ def test_a_turn_by_its_name(replay_server, streams):
     )
     assert reply.status == 404
     assert "no turn 'dä': there are ä b/c, chat" in fault(reply, "openai-chat").message
+
+
+def test_a_name_is_taken_as_it_is_and_as_in_a_url(replay_server):
+    for name in ("50%41", "ä (1)"):
+        replay_server.add(name, name=name)
+    for header, name in (("50%41", "50%41"), ("50%2541", "50%41"), ("%C3%A4%20%281%29", "ä (1)")):
+        reply = ask(
+            replay_server.url, "anthropic", stream=False, headers={"x-turntape-turn": header}
+        )
+        assert reply.json()["content"][0]["text"] == name
+        echoed = {"x-turntape-turn": reply.headers["x-turntape-turn"]}
+        assert ask(replay_server.url, "anthropic", stream=False, headers=echoed).body == reply.body
 
 
 def test_no_turn_is_left(replay_server, streams):

@@ -200,6 +200,18 @@ def test_a_turn_that_cannot_be_said(replay_server):
         turntape.parse_response(reply.body, "anthropic")
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_text_that_no_bytes_say_is_refused(replay_server, caplog, stream):
+    replay_server.add("half \ud800", name="torn")
+    replay_server.add("Hi.", name="whole")
+    for name, model in (("torn", "m"), ("whole", "\ud800")):
+        reply = ask(replay_server.url, "openai-chat", stream=stream, model=model)
+        assert reply.status == 422
+        with pytest.raises(ProviderError, match=f"the turn '{name}' cannot be said as openai-chat"):
+            turntape.parse_response(reply.body, "openai-chat")
+    assert "Traceback" not in caplog.text
+
+
 def test_a_tape_answers_by_what_was_asked(tmp_path):
     path = tmp_path / "talk.jsonl"
     call = turntape.NativeToolCall("c1", "ls", "{}")

@@ -118,7 +118,7 @@ def _said(
         if form == "response":
             return _response(said, dialect, model)
         return _stream(said, dialect, form, usage=usage, model=model)
-    except TurntapeError as error:
+    except (TurntapeError, ValueError) as error:  # no bytes say a lone surrogate
         text = f"the turn {turn.name!r} cannot be said as {dialect.value}: {error}"
         raise Refusal(422, text) from error
 

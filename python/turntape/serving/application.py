@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -99,6 +99,8 @@ class Application:
             ],
             exception_handlers={HTTPException: self._no_path, Exception: self._broken},
         )
+        # No provider has its paths with a slash behind them too.
+        self.asgi.router.redirect_slashes = False
 
     @property
     def sending(self) -> int:
@@ -131,7 +133,7 @@ class Application:
             exchange.endpoint, exchange.body, model, request.query_params.get("alt")
         )
         name = request.headers.get(TURN_HEADER)
-        turn = self._library.choose(exchange.asked.request, None if name is None else unquote(name))
+        turn = self._library.choose(exchange.asked.request, name)
         exchange.turn = turn
         return self._speaker.answer(turn, exchange.asked, turn.playback or self.playback)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import unquote
 
 from turntape.serving.matching import latest, whole
 from turntape.serving.refusals import Refusal
@@ -91,7 +92,7 @@ class TurnLibrary:
 
         Args:
             request: The request.
-            name: The turn that it names.
+            name: The turn that it names, as it is or as in a URL.
 
         Raises:
             Refusal: There is none.
@@ -102,7 +103,7 @@ class TurnLibrary:
             return turn
 
     def _named(self, name: str) -> Turn:
-        turn = self._by_name.get(name)
+        turn = self._by_name.get(name) or self._by_name.get(name := unquote(name))
         if turn is None:
             known = ", ".join(list(self._by_name)[:_NAMES_SHOWN])
             more = ", …" if len(self._by_name) > _NAMES_SHOWN else ""

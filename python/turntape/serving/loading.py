@@ -72,9 +72,10 @@ def _file(path: Path, label: str, dialect: Dialect | None, names: set[str]) -> l
     """The turns of a file: all of them are made before the first is given."""
     body = _read(path)
     if path.suffix in _TAPE_SUFFIXES:
-        return list(_tape(label, body, names))
-    name = _free(_without_suffix(label), label, names)
-    turn = turn_of(name, body, dialect)
+        return list(_tape(path, label, body, names))
+    # Whatever is wrong with it, it is the file that people look for.
+    turn = turn_of(str(path), body, dialect)
+    turn = replace(turn, name=_free(_without_suffix(label), label, names))
     _log_damage(turn)
     asked = _request_beside(path, turn)
     return [turn if asked is None else replace(turn, asked=asked)]
@@ -114,7 +115,7 @@ def _request_beside(path: Path, turn: Turn) -> tuple[HistoryItem, ...] | None:
         return None
 
 
-def _tape(label: str, body: bytes, names: set[str]) -> Iterator[Turn]:
+def _tape(path: Path, label: str, body: bytes, names: set[str]) -> Iterator[Turn]:
     """The turns of a tape: each that the model said, with what came before it."""
     rows: list[TranscriptMessage] = []
     lines: list[int] = []
@@ -123,9 +124,9 @@ def _tape(label: str, body: bytes, names: set[str]) -> Iterator[Turn]:
             rows.append(normalized(entry.row))
             lines.append(entry.line)
         else:
-            logger.warning("%s, line %d: passed over: %s", label, entry.line, entry.detail)
+            logger.warning("%s, line %d: passed over: %s", path, entry.line, entry.detail)
     if not rows:
-        raise UnreadableRecording(f"{label}: no row of a tape is in it", path=label)
+        raise UnreadableRecording(f"{path}: no row of a tape is in it", path=str(path))
     history: list[HistoryItem] = []
     for span in spans_of(rows, include_interrupted=True):
         message = span.item

@@ -65,7 +65,7 @@ class Playback:
         cut_at: Where the answer breaks off; None where it does not. A turn with fewer events or bytes is
             not cut.
         error_at: After how many events the provider reports an error instead of going on; 0 answers with
-            an HTTP error. A turn with fewer events has none.
+            an HTTP error. A turn with no more events than that has none.
         error_status: The HTTP status of that error.
         error_message: Its words.
         ending: How an answer ends that breaks off, also one of a recording that does.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -41,6 +42,14 @@ _BASE_PATHS: dict[str, str] = {
     "openai": "/v1",
     "google-genai": "",
 }
+
+
+# A name that is a token, and a value of visible characters of Latin-1, in which headers are sent.
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"|[!-~\xa1-\xff](?:[\t -~\xa1-\xff]*[!-~\xa1-\xff])?")
+
+# How a body ends is for the server to say.
+_FRAMING = frozenset({"connection", "content-length", "transfer-encoding"})
 
 
 class ReplayServer:
@@ -238,11 +247,14 @@ class ReplayServer:
             name: As of ``add``.
 
         Raises:
-            ValueError: The status is none of an error.
+            ValueError: The status is none of an error, or a header cannot be sent.
         """
         if not 400 <= status <= 599:  # noqa: PLR2004 (the statuses that are errors)
             raise ValueError("the status of an error is 400 to 599")
-        failure = Failure(status, message, kind, tuple((headers or {}).items()))
+        sent = tuple((headers or {}).items())
+        for header, value in sent:
+            _check_header(header, value)
+        failure = Failure(status, message, kind, sent)
         turn = failing_turn(name or self._free_name(), failure)
         self._library.add(replace(turn, condition=_condition(when)))
 
@@ -275,9 +287,24 @@ class ReplayServer:
             self._requests.append(request)
 
     def _free_name(self) -> str:
+        taken = {turn.name for turn in self._library.turns()}
         with self._lock:
-            self._made += 1
-            return f"turn-{self._made}"
+            while True:
+                self._made += 1
+                name = f"turn-{self._made}"
+                if name not in taken:
+                    return name
+
+
+def _check_header(name: object, value: object) -> None:
+    if (
+        not isinstance(name, str)
+        or not isinstance(value, str)
+        or _HEADER_NAME.fullmatch(name) is None
+        or _HEADER_VALUE.fullmatch(value) is None
+        or name.lower() in _FRAMING
+    ):
+        raise ValueError(f"{name!r}: {value!r} is no header that can be sent")
 
 
 def _condition(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
@@ -154,7 +154,7 @@ def turn_of(name: str, content: Content, dialect: Dialect | str | None = None) -
 
     Raises:
         UnreadableRecording: The body is none that could be served.
-        TypeError: It is nothing of that.
+        TypeError: It is nothing of that, or a message that no model says.
     """
     known = None if dialect is None else Dialect(dialect)
     if isinstance(content, bytes | bytearray):
@@ -164,8 +164,15 @@ def turn_of(name: str, content: Content, dialect: Dialect | str | None = None) -
     if isinstance(content, AssistantMessage):
         return Turn(name, _said_by(content))
     if isinstance(content, Message):
+        if content.role != "assistant":
+            raise TypeError(f"a turn is a message of the model's, and not of role {content.role!r}")
+        foreign = [block.type for block in content.content if not isinstance(block, _BLOCKS)]
+        if foreign:
+            raise TypeError(f"a turn is what a model says, and none says {', '.join(foreign)}")
         return Turn(name, _said_by(message_of(content)))
-    items: tuple[object, ...] = tuple(content)
+    # A caller may give anything.
+    given = cast("object", content)
+    items: tuple[object, ...] = tuple(content) if isinstance(given, Iterable) else (given,)
     if items and all(isinstance(item, _EVENTS) for item in items):
         return Turn(name, Said(cast("tuple[StreamEvent, ...]", items), None, None, known))
     if all(isinstance(item, _BLOCKS) for item in items):

@@ -247,12 +247,12 @@ class _LineReader:
         if "status_code" not in members:
             return self._turn(response.text)
         status = members["status_code"].integer()
+        if status >= _FIRST_FAULT_STATUS:
+            body = members.get("body")
+            return self._fault(response if body is None else body, status, silent=body is None)
         if "body" not in members:
             raise response.fail("'body' is missing")
-        body = members["body"]
-        if status < _FIRST_FAULT_STATUS:
-            return self._turn(body.text)
-        return self._fault(body, status)
+        return self._turn(members["body"].text)
 
     def _turn(self, body: str) -> _Outcome:
         try:
@@ -260,17 +260,16 @@ class _LineReader:
         except ProviderError as error:
             return error.with_traceback(None)
 
-    def _fault(self, said: Raw, status: int | None = None) -> ProviderError:
+    def _fault(
+        self, said: Raw, status: int | None = None, *, silent: bool = False
+    ) -> ProviderError:
         """Read what a provider says of a fault, as the decoder reads it that comes alone."""
-        document = {"error": _error_object(said)}
-        if status is not None:
-            document["status_code"] = str(status)
-        text = object_text(document.items())
-        try:
-            self._parse(text)
-        except ProviderError as error:
-            fault = error.with_traceback(None)
-        else:
+        fault, text = self._read_fault("{}" if silent else _error_object(said), status)
+        if fault is None and status is not None:
+            # The status alone is a fault.
+            words = f"the response has the status {status}, and says no more"
+            fault, text = self._read_fault(object_text([("message", json.dumps(words))]), status)
+        if fault is None:
             raise said.fail("it is no error")
         fault.raw = said.text
         if fault.message == text:
@@ -279,6 +278,20 @@ class _LineReader:
             fault.args = (said.text,)
         fault.retryable = fault.retryable or fault.kind in _EXPIRED
         return fault
+
+    def _read_fault(self, error: str, status: int | None) -> tuple[ProviderError | None, str]:
+        """The fault that an error is, if it is one, and the document in which it was read."""
+        document = {"error": error}
+        if status is not None:
+            document["status_code"] = str(status)
+        text = object_text(document.items())
+        try:
+            self._parse(text)
+        except ProviderError as fault:
+            return fault.with_traceback(None), text
+        except StreamError:
+            pass
+        return None, text
 
 
 def _custom_id(members: Mapping[str, Raw]) -> str:

@@ -48,8 +48,9 @@ def format_response(
 
     Raises:
         EncodeError: The turn is not complete, so that no response tells of it, or raw JSON in it is none.
+        UnicodeEncodeError: A text in the turn holds a lone surrogate.
         UnsayableDialect: The dialect is one that is read but not written.
-        ValueError: The dialect or the source is no dialect.
+        ValueError: The dialect or the source is no dialect, or the turn's stop reason is none.
 
     >>> from turntape import AssistantMessage, Text
     >>> message = AssistantMessage("r1", "m", (Text("Hi"),), "end_turn", complete=True)

@@ -57,7 +57,7 @@ const STATUSES: [(u16, &[&str]); 11] = [
 /// providers send with a fault of that name, else 500.
 #[must_use]
 pub fn response_status(dialect: Dialect, kind: &str, status: Option<u16>) -> u16 {
-    if let Some(status) = status.filter(|status| (400..=599).contains(status)) {
+    if let Some(status) = status_of_fault(status) {
         return status;
     }
     let name = fold(kind);
@@ -71,6 +71,11 @@ pub fn response_status(dialect: Dialect, kind: &str, status: Option<u16>) -> u16
     }
 }
 
+/// The status, where it is one of a fault.
+fn status_of_fault(status: Option<u16>) -> Option<u16> {
+    status.filter(|status| (400..=599).contains(status))
+}
+
 /// Appends the fault as the provider's error document: compact JSON, no framing.
 ///
 /// Decoding it as the dialect gives the same name and words. Only Gemini's says a status: elsewhere that
@@ -82,7 +87,7 @@ pub fn write_document(
     status: Option<u16>,
     out: &mut String,
 ) {
-    let told = status;
+    let told = status_of_fault(status);
     let status = response_status(dialect, kind, status);
     let kind = if is_name(kind) { kind } else { UNNAMED };
     let literal = |open: &str, text: &str, out: &mut String| {
