@@ -65,7 +65,7 @@ def test_the_import_is_lazy():
     assert "asyncio" not in after_decode
 
 
-@pytest.mark.parametrize("name", ["errors", "events", "messages", "wire"])
+@pytest.mark.parametrize("name", ["errors", "events", "messages", "wire", "wire.dialect"])
 def test_a_module_that_is_named_without_its_import(name):
     command = f"import turntape, types; assert isinstance(turntape.{name}, types.ModuleType)"
     subprocess.run([sys.executable, "-c", command], check=True, timeout=60)

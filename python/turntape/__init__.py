@@ -927,15 +927,23 @@ _LAZY = {
 }
 
 
-# Modules that can be named without an import of their own, because tracebacks and `repr` name them.
-_MODULES = ("errors", "events", "messages", "wire")
+# Modules that can be named without an import of their own, because tracebacks and `repr` name them, and
+# what is imported then.
+_MODULES = {
+    "errors": "turntape.errors",
+    "events": "turntape.events",
+    "messages": "turntape.messages",
+    "wire": "turntape.wire.dialect",
+}
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in _MODULES:
-        return import_module(f"turntape.{name}")
+        # The import puts it among the names here.
+        import_module(_MODULES[name])
+        return globals()[name]
     module = _LAZY.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"

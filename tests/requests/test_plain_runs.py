@@ -306,3 +306,15 @@ def test_no_cache_mark_stands_in_a_run(dialect):
 def test_a_tool_that_is_not_declared_is_left_to_the_rules_once():
     history = rounds(9)
     assert runs_of(history, A, tools=[]) == [15]
+
+
+@pytest.mark.parametrize(("calls", "runs"), [(64, [10]), (65, [4, 3])])
+def test_a_turn_of_very_many_calls_is_left_to_the_rules(calls, runs):
+    """Each result of a run is looked for among the calls that wait: that must not take quadratic time."""
+    turn = [ToolUse(f"many{number}", "dim", "{}") for number in range(calls)]
+    results = [ToolResult(call.id, "Done.") for call in reversed(turn)]
+    history = [*rounds(2), Message.assistant(turn, model=MODEL), Message.user(results)]
+    history += [Message.assistant([Text("Yes.")], model=MODEL), Message.user("Go on.")] * 2
+    for dialect in DIALECTS:
+        assert runs_of(history, dialect) == runs
+        check(replace(asked(history), tools=TOOLS), dialect, MODELS[dialect][-1])

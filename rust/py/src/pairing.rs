@@ -62,7 +62,7 @@ pub(crate) fn rounds_are_whole(
                         waiting.iter().all(|call| text(call) != Some(declared))
                     });
                 // A round of very many calls would be compared with itself over and over.
-                if !is_new || waiting.len() >= 64 {
+                if !is_new || waiting.len() >= MOST_CALLS {
                     return Ok(false);
                 }
                 waiting.push(declared);
@@ -76,6 +76,9 @@ pub(crate) fn rounds_are_whole(
 fn text<'a>(value: &'a Object<'_>) -> Option<&'a str> {
     value.cast::<PyString>().ok()?.to_str().ok()
 }
+
+/// How many calls of one turn are told apart by looking at each: more would take quadratic time.
+pub(crate) const MOST_CALLS: usize = 64;
 
 /// The classes of `turntape.conversation`.
 pub(crate) struct Conversation {
@@ -124,8 +127,7 @@ pub(crate) fn calls_are_answered(messages: &Bound<'_, PyList>) -> PyResult<bool>
                 is_broken = false;
                 for block in content {
                     if let Some([_, Some(id), ..]) = others.tool_use.class.read(&block) {
-                        // A turn of very many calls would be compared with itself over and over.
-                        if waiting.len() >= 64 {
+                        if waiting.len() >= MOST_CALLS {
                             return Ok(false);
                         }
                         waiting.push(id);

@@ -12,7 +12,7 @@ use turntape_core::arguments;
 use turntape_core::json::push_literal_bytes;
 
 use crate::classes::{self, Classes};
-use crate::pairing::conversation;
+use crate::pairing::{MOST_CALLS, conversation};
 use crate::scratch;
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -27,7 +27,6 @@ const LONGEST_ID: usize = 64;
 const LEAST: usize = 2;
 
 /// How the blocks of a wire are spelled.
-///
 #[pyclass(frozen, module = "turntape._native")]
 pub(crate) struct PlainForms {
     user: Vec<u8>,
@@ -261,6 +260,9 @@ impl<'py> Run<'_, 'py> {
     }
 
     fn call(&mut self, block: &Object<'py>, first: usize) -> Option<()> {
+        if self.waiting.len() >= MOST_CALLS {
+            return None;
+        }
         let [_, id, name, arguments, signature, extra, _] =
             self.classes.tool_use.class.read(block)?;
         if !signature?.is_none() || !extra?.is_none() {

@@ -137,6 +137,8 @@ pub(crate) struct Template {
     free: [Option<(Range<usize>, Hole)>; MAX_FREE],
     varies: [bool; MAX_FREE],
     armed: bool,
+    /// Whether it was before the payload that is being read.
+    was_armed: bool,
 }
 
 /// An event as it came, where all of it is at hand.
@@ -193,7 +195,9 @@ pub(crate) struct Match {
 }
 
 impl Template {
+    /// Lays the template aside for a payload that goes the general path.
     pub(crate) const fn disarm(&mut self) {
+        self.was_armed = self.armed;
         self.armed = false;
     }
 
@@ -201,9 +205,10 @@ impl Template {
         self.armed
     }
 
-    /// Takes the template up again after a payload that was nothing but one delta of `block`.
-    pub(crate) fn rearm(&mut self, block: usize) {
-        self.armed = self.block == block && !self.bytes.is_empty();
+    /// Takes the template up again after a payload that was nothing but one delta of `block`, if it was laid
+    /// aside for that one: an earlier payload may have changed which block its bytes are about.
+    pub(crate) const fn rearm(&mut self, block: usize) {
+        self.armed = self.was_armed && self.block == block;
     }
 
     /// The name of the event, where that is no part of its bytes.
