@@ -12,7 +12,7 @@ import turntape
 from turntape.cli.complaints import complain, refuse
 from turntape.cli.ending import guarded
 from turntape.cli.explain import advise, summarise
-from turntape.cli.options import DecodeOptions
+from turntape.cli.options import STREAM, Choice, DecodeOptions, MaxEventBytes, Strict
 from turntape.cli.output import Output, clean
 from turntape.cli.render import EventsView, FormatName, JsonlView, MessageView, View
 from turntape.cli.sources import STANDARD_INPUT, ReadError, Source, open_source
@@ -50,7 +50,6 @@ With --summary, files in a folder that are no stream are named and passed
 over. They change the status only where there is no stream at all.
 """
 
-_STREAM = "The stream"
 _SHOWN = "What is shown"
 
 
@@ -96,40 +95,18 @@ def decode(
             min=1,
             metavar="N",
             help="Feed the bytes N at a time. What comes out is the same; this shows that it is.",
-            rich_help_panel=_STREAM,
+            rich_help_panel=STREAM,
         ),
     ] = None,
-    choice: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Which choice of a Chat response, counted from 0.",
-            rich_help_panel=_STREAM,
-        ),
-    ] = 0,
+    choice: Choice = 0,
     eof: Annotated[
         Literal["flush", "discard"],
         typer.Option(
-            help="Whether a last event without its blank line is taken.", rich_help_panel=_STREAM
+            help="Whether a last event without its blank line is taken.", rich_help_panel=STREAM
         ),
     ] = "flush",
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", help="Fail a stream at its first warning.", rich_help_panel=_STREAM
-        ),
-    ] = False,
-    max_event_bytes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Fail a stream with an event of more data.",
-            show_default=False,
-            rich_help_panel=_STREAM,
-        ),
-    ] = None,
+    strict: Strict = False,
+    max_event_bytes: MaxEventBytes = None,
     server_tool: Annotated[
         list[str] | None,
         typer.Option(
@@ -137,7 +114,7 @@ def decode(
             help="A tool that the provider runs itself, though the wire shows it as a call. May be "
             "given several times.",
             show_default=False,
-            rich_help_panel=_STREAM,
+            rich_help_panel=STREAM,
         ),
     ] = None,
 ) -> None:

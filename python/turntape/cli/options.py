@@ -1,15 +1,44 @@
-"""What the command line says about decoding, and the decoding itself."""
+"""What the command line says about decoding, the options that commands share, and the decoding itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
+
+import typer
 
 import turntape
 from turntape.cli.sources import Source, detect
 
-__all__ = ["DecodeOptions"]
+__all__ = ["STREAM", "Choice", "DecodeOptions", "MaxEventBytes", "Strict"]
+
+STREAM = "The stream"
+"""The panel of the help with the options of a decoder."""
+
+Choice: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Which choice of a Chat response, counted from 0.",
+        rich_help_panel=STREAM,
+    ),
+]
+Strict: TypeAlias = Annotated[
+    bool,
+    typer.Option("--strict", help="Fail a stream at its first warning.", rich_help_panel=STREAM),
+]
+MaxEventBytes: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Fail a stream with an event of more data.",
+        show_default=False,
+        rich_help_panel=STREAM,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

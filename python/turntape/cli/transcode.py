@@ -13,6 +13,7 @@ from turntape.cli.complaints import complain, refuse
 from turntape.cli.ending import guarded
 from turntape.cli.explain import advise, summarise
 from turntape.cli.named import name_input
+from turntape.cli.options import Choice, MaxEventBytes, Strict
 from turntape.cli.output import Output, clean
 from turntape.cli.render import show_warnings
 from turntape.cli.sources import STANDARD_INPUT, ReadError, detect, open_source
@@ -48,7 +49,6 @@ as it was to standard error, a line each. A stream that was cut stays one: it ge
   141  nobody reads the output any more
 """
 
-_STREAM = "The stream"
 _NEW = "The new stream"
 
 
@@ -78,31 +78,9 @@ def transcode(
             rich_help_panel=_NEW,
         ),
     ] = True,
-    choice: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Which choice of a Chat response, counted from 0.",
-            rich_help_panel=_STREAM,
-        ),
-    ] = 0,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", help="Fail a stream at its first warning.", rich_help_panel=_STREAM
-        ),
-    ] = False,
-    max_event_bytes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Fail a stream with an event of more data.",
-            show_default=False,
-            rich_help_panel=_STREAM,
-        ),
-    ] = None,
+    choice: Choice = 0,
+    strict: Strict = False,
+    max_event_bytes: MaxEventBytes = None,
 ) -> None:
     """Rewrite a stream; the help text stands in ``TRANSCODE_HELP``, where it can hold line breaks."""
     with guarded():
