@@ -83,6 +83,12 @@ def test_an_array_that_breaks_off():
     assert to_array(to_sse(body), closed=False) == b'[{"a": 1}'
 
 
+@pytest.mark.parametrize("between", ["data: ping", "data:", "data: [DONE]", ": note", "event: x"])
+def test_what_is_no_payload_has_no_place_in_an_array(between):
+    sse = f'data: {{"a":1}}\n\n{between}\n\ndata:  {{"b":\ndata: 2}}\n\n{between}\n\n'.encode()
+    assert json.loads(to_array(sse, closed=True)) == [{"a": 1}, {"b": 2}]
+
+
 @pytest.mark.parametrize("body", [b"", b"[", b"[]", b"nothing", b"[" * 5000, b"[{" * 5000])
 def test_what_is_no_array_is_one_piece(body):
     assert b"".join(pieces_of(body, "array")) == body

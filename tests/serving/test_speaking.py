@@ -144,6 +144,23 @@ def test_a_turn_that_failed_fails_in_every_dialect(replay_server, streams, diale
         turntape.parse_response(reply.body, dialect)
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [
+        '{"error":{"code":503,"message":"Late.","status":"UNAVAILABLE"}}\n',
+        'data: {"error":{"code":503,"message":"Late.","status":"UNAVAILABLE"}}\n\n',
+        "event: error\ndata: Late.\n\n",
+    ],
+)
+def test_an_array_of_a_turn_that_failed_says_so(replay_server, failure):
+    payload = {"candidates": [{"content": {"parts": [{"text": "It"}], "role": "model"}}]}
+    replay_server.add(f"data: {json.dumps(payload)}\n\n{failure}".encode(), dialect="gemini")
+    reply = send(replay_server.url, ARRAY, ASKED["gemini"])
+    assert (reply.status, reply.whole) == (200, True)
+    assert len(reply.json()) == 2
+    assert failure_of(reply.body, "gemini").message == "Late."
+
+
 def failure_of(body, dialect):
     with pytest.raises(ProviderError) as caught:
         turntape.decode(body, dialect)

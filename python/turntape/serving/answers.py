@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from turntape._native import StreamDecoder, StreamEncoder, encode_response
-from turntape.errors import StreamError, TurntapeError
+from turntape._native import StreamDecoder, StreamEncoder, decode, encode_response
+from turntape.errors import ProviderError, StreamError, TurntapeError
 from turntape.serving.framing import count_events, pieces_of, to_array, to_sse
 from turntape.serving.refusals import Refusal, error_of
 from turntape.wire.faults import format_error
 
 if TYPE_CHECKING:
-    from turntape.errors import ProviderError
     from turntape.notes import ReplayNote
     from turntape.serving.endpoints import AnswerForm, Asked
     from turntape.serving.playback import CutAt, Playback
@@ -137,13 +136,32 @@ def _recorded(recording: Recording, said: Said, form: AnswerForm) -> Answer | No
     if recording.form == form:
         pieces = tuple(pieces_of(recording.body, form))
         return Answer(pieces, form, whole=whole, exact=True)
-    if recording.form == "array" and form == "sse":
-        body = to_sse(recording.body)
-    elif recording.form == "sse" and form == "array":
-        body = to_array(recording.body, closed=whole)
-    else:
-        return None
-    return Answer(tuple(pieces_of(body, form)), form, whole=whole)
+    body = _framed_anew(recording, said, form, closed=whole)
+    return None if body is None else Answer(tuple(pieces_of(body, form)), form, whole=whole)
+
+
+def _framed_anew(
+    recording: Recording, said: Said, form: AnswerForm, *, closed: bool
+) -> bytes | None:
+    """Gemini's events as an array or the other way round, where that says the same."""
+    if (recording.form, form) == ("array", "sse"):
+        return to_sse(recording.body)
+    if (recording.form, form) == ("sse", "array"):
+        body = to_array(recording.body, closed=closed)
+        # A provider may report a fault beside its payloads, where an array has none.
+        if said.failure is None or _fails(body, recording.dialect):
+            return body
+    return None
+
+
+def _fails(body: bytes, dialect: Dialect) -> bool:
+    try:
+        decode(body, dialect)
+    except ProviderError:
+        return True
+    except StreamError:
+        return False
+    return False
 
 
 def _response(said: Said, dialect: Dialect, model: str | None) -> Answer:

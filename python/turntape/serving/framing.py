@@ -134,14 +134,17 @@ def to_sse(body: bytes) -> bytes:
 def to_array(body: bytes, *, closed: bool) -> bytes:
     r"""Frame the payloads of server-sent events as a JSON array.
 
+    Keep-alives, whose data is no JSON object, have no place in it.
+
     Args:
         body: The stream.
         closed: Whether the array ends.
 
-    >>> to_array(b"data: 1\n\ndata: 2\n\n", closed=False)
-    b'[1,\r\n2'
+    >>> to_array(b"data: {}\n\ndata: ping\n\ndata: {}\n\n", closed=False)
+    b'[{},\r\n{}'
     """
     decoder = SseDecoder()
     events = [*decoder.feed(body), *decoder.finish()]
-    joined = ",\r\n".join(event.data for event in events).encode()
+    payloads = (event.data for event in events if event.data.lstrip(_WHITE).startswith("{"))
+    joined = ",\r\n".join(payloads).encode()
     return b"[" + joined + (b"]" if closed else b"")
