@@ -346,8 +346,8 @@ const TOO_LONG: usize = 1 << 16;
 ///
 /// Eight bytes without a special one are copied at once. Others are written two bytes each, whether the
 /// second is needed or not, because in JSON inside JSON no branch can be predicted; control characters
-/// without a short escape are rare, so that they are found out afterwards, and the eight bytes written anew. Copying run by run
-/// took twice as long there, and a table alone three times as long on prose.
+/// without a short escape are rare, so that they are found out afterwards, and the eight bytes written
+/// anew. Copying run by run took twice as long there, and a table alone three times as long on prose.
 pub fn push_literal_bytes(text: &str, out: &mut Vec<u8>) {
     const BLOCK: usize = 128;
     // Six bytes for each of a block, and what is written beyond the last.

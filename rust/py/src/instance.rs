@@ -98,9 +98,9 @@ impl<const FIELDS: usize> Class<FIELDS> {
         values: [Bound<'py, PyAny>; FIELDS],
     ) -> PyResult<Bound<'py, PyAny>> {
         // SAFETY: the class is a live heap type that was checked to have no `__new__`, of its own or
-        // from an ancestor but `object`, and no ancestor with state, so `object.__new__` would do just this allocation, which clears the slots and lets the
-        // collector track the instance. The result is a new reference, or null with an exception set,
-        // which `from_owned_ptr_or_err` tells apart.
+        // from an ancestor but `object`, and no ancestor with state, so `object.__new__` would do just
+        // this allocation, which clears the slots and lets the collector track the instance. The result
+        // is a new reference, or null with an exception set, which `from_owned_ptr_or_err` tells apart.
         let instance = unsafe {
             let object = ffi::PyType_GenericAlloc(self.kind.as_ptr().cast(), 0);
             Bound::from_owned_ptr_or_err(py, object)?
