@@ -177,7 +177,7 @@ mod tests {
             write_document(Dialect::OpenAiChat, kind, "m", None, &mut text);
             assert_eq!(
                 text,
-                r#"{"error":{"message":"m","type":"server_error","param":null,"code":"error"}}"#
+                r#"{"error":{"message":"m","type":"error","param":null,"code":"error"}}"#
             );
         }
     }
