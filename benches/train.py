@@ -49,12 +49,34 @@ def streams() -> None:
             b'{"error":{"message":"busy","code":529}}',
         ] * ROUNDS
         turntape.decode_many(bodies, dialect, threads=2)
+        turntape.decode_to_arrow(bodies, dialect)
         turntape.assemble(turntape.decode(stream.body, dialect))
         turntape.detect_dialect(stream.body)
         if dialect != "bedrock-converse":
             sse = turntape.SseDecoder()
             for read in reads:
                 sse.feed(read)
+
+
+def wires() -> None:
+    """Each stream said in every dialect that is spoken, from its events and from its bytes."""
+    for source in inputs.DIALECTS:
+        stream = inputs.make(source)
+        events = turntape.decode(stream.body, source)
+        reads = stream.reads()
+        for target in turntape.Dialect:
+            if target == turntape.Dialect.BEDROCK_CONVERSE:
+                continue
+            for _ in range(ROUNDS // 4):
+                turntape.encode(events, target, source=source)
+                encoder = turntape.StreamEncoder(target, source=source)
+                for event in events:
+                    encoder.feed(event)
+                encoder.finish()
+                transcoder = turntape.Transcoder(source, target)
+                for read in reads:
+                    transcoder.feed(read)
+                transcoder.finish()
 
 
 def calls() -> tuple[turntape.NativeToolCall, ...]:
@@ -125,6 +147,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         works: list[Callable[[], Any]] = [
             streams,
+            wires,
             envelopes,
             lambda: tapes(Path(folder)),
             redaction,

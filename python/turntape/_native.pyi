@@ -616,6 +616,10 @@ def decode_many(
 
     Returns:
         For each body its message, or the error that ``decode_message`` would raise.
+
+    Raises:
+        TypeError: A body is neither bytes nor text.
+        ValueError: ``threads`` is below 1, the dialect is no dialect, or an option has no such value.
     """
 
 def decode_to_arrow(
