@@ -93,6 +93,15 @@ def test_a_response_is_read_as_it_is_alone(dialect, line, response):
     assert message.content == (turntape.Text("Hi"),)
 
 
+# Bodies that say nothing of the fault that their status is.
+WORDLESS: tuple[dict[str, Any], ...] = (
+    {"body": ""},
+    {"body": {}},
+    {"body": None},
+    {},
+    {"body": {"error": ""}},
+)
+
 # Each way in which a provider says that there is none: dialect, line, kind, message, status, retryable.
 FAULTS: list[tuple[str, Any, tuple[Any, ...]]] = [
     (
@@ -143,7 +152,7 @@ FAULTS: list[tuple[str, Any, tuple[Any, ...]]] = [
             {"response": {"status_code": 503, **body}, "error": None},
             ("error", "the response has the status 503, and says no more", 503, True),
         )
-        for body in ({"body": ""}, {"body": {}}, {"body": None}, {}, {"body": {"error": ""}})
+        for body in WORDLESS
     ),
     (
         "openai-chat",
