@@ -52,12 +52,14 @@ class Measured:
 
 
 def _microseconds(nanoseconds: float) -> str:
+    """Two or three digits that count."""
     value = nanoseconds / 1000
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:,.{digits}f}"
 
 
 def _ratio(value: float) -> str:
-    return f"{value:,.0f}x" if value >= 10 else f"{value:.1f}x"
+    return f"{value:,.0f}x" if value >= 9.95 else f"{value:.1f}x"
 
 
 def lines(measured: Sequence[Measured]) -> list[str]:
