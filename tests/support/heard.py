@@ -86,6 +86,7 @@ def openai_chat(base_url: str, *, stream: bool) -> Heard:
 
 
 def _of_chat(completion: Any) -> Heard:
+    """What a completion says: OpenAI's own, or LiteLLM's, which has the same members."""
     [choice] = completion.choices
     message, usage = choice.message, completion.usage
     calls = message.tool_calls or ()
@@ -238,27 +239,12 @@ def _litellm(model: str) -> Callable[..., Heard]:
             ],
         }
         if not stream:
-            return _of_litellm(litellm.completion(messages=messages, **options))
+            return _of_chat(litellm.completion(messages=messages, **options))
         options["stream_options"] = {"include_usage": True}
         chunks = list(litellm.completion(messages=messages, stream=True, **options))
-        return _of_litellm(litellm.stream_chunk_builder(chunks, messages=messages))
+        return _of_chat(litellm.stream_chunk_builder(chunks, messages=messages))
 
     return ask
-
-
-def _of_litellm(response: Any) -> Heard:
-    [choice] = response.choices
-    message, usage = choice.message, response.usage
-    calls = message.tool_calls or ()
-    details = usage.prompt_tokens_details
-    return Heard(
-        message.content or "",
-        getattr(message, "reasoning_content", None) or "",
-        tuple((call.function.name, json.loads(call.function.arguments or "{}")) for call in calls),
-        tuple(call.id for call in calls),
-        (usage.prompt_tokens, usage.completion_tokens),
-        (details and details.cached_tokens) or 0,
-    )
 
 
 def _pydantic_ai(kind: str) -> Callable[..., Heard]:
